@@ -1,0 +1,72 @@
+"""exprten: lazy tensor expressions over explicitly allocated memory; an assignment is one fused kernel.
+
+weight -= eta * (grad + lam * weight)        # one kernel, no temporary
+"""
+
+from __future__ import annotations
+
+from numpy import bool_, float32, float64, int32, int64, uint8
+
+from . import functions, testing
+from .assign import assign
+from .buffer import memory
+from .device import Device, Stream, cpu, gpu
+from .errors import (
+    AliasError,
+    CompileError,
+    DeviceError,
+    DTypeError,
+    ExprtenError,
+    FreedSpaceError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ShapeError,
+)  # fmt: skip
+from .expr import Expr
+from .extension.broadcast import (
+    broadcast,
+    broadcast_keepdim,
+    broadcast_multi_axes,
+    broadcast_scalar,
+    broadcast_to,
+    broadcast_with_axis,
+    repmat,
+)  # fmt: skip
+from .extension.generate import range
+from .extension.reorder import flip, mirror, reshape, swapaxis, transpose
+from .extension.window import concat, crop, pad, slice
+from .functions import *  # noqa: F403  # the element-wise functions, named in functions.__all__
+from .functions import absolute as abs
+from .info import info, stats
+from .interop import (
+    TensorContainer,
+    alloc_space,
+    arange,
+    array,
+    asarray,
+    copy,
+    empty,
+    empty_like,
+    evaluate,
+    free_space,
+    full,
+    new_tensor,
+    ones,
+    zeros,
+    zeros_like,
+)  # fmt: skip
+from .modes import kAddTo, kNullOp, kWriteInplace, kWriteTo, req
+from .options import no_compile, options
+from .plan import Plan, plan
+from .tensor import Tensor
+
+__all__ = [
+    "AliasError", "CompileError", "DTypeError", "Device", "DeviceError", "Expr", "ExprtenError", "FreedSpaceError",
+    "OutOfMemoryError", "Plan", "ReadOnlyError", "ShapeError", "Stream", "Tensor", "TensorContainer", "abs", "alloc_space", "arange",
+    "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes", "broadcast_scalar",
+    "broadcast_to", "broadcast_with_axis", "concat", "copy", "cpu", "crop", "empty", "empty_like", "evaluate", "flip", "float32",
+    "float64", "free_space", "full", "gpu", "info", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "memory",
+    "mirror", "new_tensor", "no_compile", "ones", "options", "pad", "plan", "range", "repmat", "req", "reshape", "slice", "stats",
+    "swapaxis", "testing", "transpose", "uint8", "zeros", "zeros_like",
+]  # fmt: skip
+__all__ += functions.__all__

@@ -1,0 +1,399 @@
+"""Expressions: what operators build. A node holds its key, its shape and its operands, and computes nothing.
+
+Kinds of expression are few and closed: Tensor (a leaf), Scalar, Iota, Apply, Remap. What grows is a row in a table.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NoReturn
+
+import numpy as np
+from exprten_jit.dtypes import DType, of_numpy
+from exprten_jit.ir import Value, axis, size
+
+from . import shape as shapes
+from .device import Device, cpu
+from .errors import CompileError, DeviceError, DTypeError
+from .key import Key, Operand, cast_key, dtype_row, leaf_key, op_key, remap_key
+from .shape import Shape
+from .show import tree
+
+MAX_DEPTH = 512  # nested operations of one statement
+MAX_NODES = 4096  # distinct nodes of one statement
+MANY_PATHS = 256  # above it, sharing decides whether a tree is small: nodes are counted, and no direct call is made
+
+Operator = Callable[["Expr", Any], "Expr"]
+Weak = float | int  # a Python scalar: it takes the type of what it meets
+_WEAK = (float, int)
+
+
+class Expr:
+    """A value for every point of a shape, known when it is assigned. Raises at construction what can be known then."""
+
+    __slots__ = ("key", "shape")
+    __array_ufunc__ = None  # ndarray + expr asks expr
+
+    key: Key
+    shape: Shape
+
+    # set by `operators`, a floor above
+    __add__: Operator
+    __radd__: Operator
+    __sub__: Operator
+    __rsub__: Operator
+    __mul__: Operator
+    __rmul__: Operator
+    __truediv__: Operator
+    __rtruediv__: Operator
+    __floordiv__: Operator
+    __rfloordiv__: Operator
+    __mod__: Operator
+    __rmod__: Operator
+    __and__: Operator
+    __rand__: Operator
+    __or__: Operator
+    __ror__: Operator
+    __xor__: Operator
+    __rxor__: Operator
+    __lshift__: Operator
+    __rlshift__: Operator
+    __rshift__: Operator
+    __rrshift__: Operator
+    __lt__: Operator
+    __le__: Operator
+    __gt__: Operator
+    __ge__: Operator
+    __eq__: Operator  # type: ignore[assignment]  # element by element, as NumPy's: not object's truth value
+    __ne__: Operator  # type: ignore[assignment]
+    __neg__: Callable[[Expr], Expr]
+    __pos__: Callable[[Expr], Expr]
+    __abs__: Callable[[Expr], Expr]
+    __invert__: Callable[[Expr], Expr]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type."""
+        return self.key.dtype.numpy
+
+    @property
+    def device(self) -> Device:
+        """Where it is computed."""
+        return self.key.device
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def operands(self) -> tuple[Expr | Weak, ...]:
+        """What it is computed from."""
+        return ()
+
+    def astype(self, dtype: Any) -> Expr:
+        """Every element converted to `dtype`; floats to integers are truncated, saturated, NaN becomes 0."""
+        return cast(self, dtype)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an expression without axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        picked = shapes.pick(self.shape, index)
+        return picked_expr(self, picked)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"bool() of an expression of shape {self.shape}: a condition on elements is no single truth; "
+            "choose element by element with xt.where(condition, a, b)"
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise TypeError("an expression has no elements yet: assign it (out[...] = e), or use xt.evaluate(e).numpy()")
+
+    def __repr__(self) -> str:
+        return f"<{tree(self)}: {self.dtype} {self.shape}>"
+
+    __hash__ = object.__hash__
+
+    def __pow__(self, exponent: Any) -> Expr:
+        return power(self, exponent)
+
+    def __rpow__(self, base: Any) -> Expr:
+        return build("power", base, self)
+
+    def __matmul__(self, other: Any) -> NoReturn:
+        raise TypeError(
+            "@: matrix products are not in this version of exprten; use np.matmul(a, b, out=c) on t.numpy()"
+        )
+
+    __rmatmul__ = __matmul__
+
+
+class Scalar(Expr):
+    """A number that keeps its type: a NumPy scalar, a bool."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any, dtype: DType) -> None:
+        self.key = leaf_key("scalar", dtype, cpu())
+        self.shape = ()
+        self.value = value
+
+
+class Iota(Expr):
+    """The index along one axis of `shape`, as int64."""
+
+    __slots__ = ("axis",)
+
+    def __init__(self, shape: Shape, axis: int, device: Device) -> None:
+        self.key = leaf_key("iota", dtype_row(np.int64, "iota"), device)
+        self.shape = shapes.intern_shape(shape)
+        self.axis = axis
+
+
+class Apply(Expr):
+    """An operation of the table on each element. `b` and `c` are set as far as the operation has operands."""
+
+    __slots__ = ("a", "b", "c")
+    a: Expr | Weak
+    b: Expr | Weak
+    c: Expr | Weak
+
+    @property
+    def operands(self) -> tuple[Expr | Weak, ...]:
+        """What it is computed from."""
+        return (self.a, self.b, self.c)[: len(self.key.args)] if len(self.key.args) > 2 else _few_operands(self)
+
+
+def _few_operands(node: Apply) -> tuple[Expr | Weak, ...]:
+    return (node.a, node.b) if len(node.key.args) == 2 else (node.a,)
+
+
+@dataclass(frozen=True)
+class IndexMap:
+    """Where a Remap reads: `index` for each source axis and `valid`, over `Axis("o<k>")` (output axis k) and `Size("p<n>")`
+    (parameter n). Parameters are numbers of the node, so another width or offset is no other kernel.
+    """
+
+    index: tuple[Value, ...]
+    valid: Value | None
+    count: int  # of parameters
+
+
+class Remap(Expr):
+    """The value at i is `src[index(i)]` where `valid(i)`, else `other` at i."""
+
+    __slots__ = ("map", "other", "params", "src")
+
+    src: Expr
+    map: IndexMap
+    params: tuple[int, ...]
+    other: Expr | Weak | None
+
+    @property
+    def operands(self) -> tuple[Expr | Weak, ...]:
+        """What it is computed from."""
+        return (self.src,) if self.other is None else (self.src, self.other)
+
+
+_maps: dict[tuple[int, ...], IndexMap] = {}
+
+
+def remap(
+    src: Expr,
+    shape: Shape,
+    index: Callable[[Sequence[Value], Sequence[Value]], Sequence[Value]],
+    params: Sequence[int] = (),
+    valid: Callable[[Sequence[Value], Sequence[Value]], Value] | None = None,
+    other: Expr | Weak | None = None,
+) -> Remap:
+    """`src` read at other places. `index(i, p)` gives the source index for output index `i` and parameters `p`; where
+    `valid(i, p)` is false the value is `other`, of `src`'s type, broadcast to `shape`.
+    """
+    i = [axis(f"o{k}") for k in range(len(shape))]
+    p = [size(f"p{n}") for n in range(len(params))]
+    made = IndexMap(tuple(index(i, p)), valid(i, p) if valid else None, len(params))
+    # values are hash-consed and kept by the map, so their identities name it
+    name = (*map(id, made.index), id(made.valid), made.count)
+    made = _maps.setdefault(name, made)
+    node = Remap.__new__(Remap)
+    other_key = None if other is None else other.key if isinstance(other, Expr) else type(other)
+    node.key = remap_key(made, src.key, other_key)
+    node.shape = shapes.intern_shape(shape)
+    node.src, node.map, node.params, node.other = src, made, tuple(params), other
+    _limit(node)
+    return node
+
+
+def picked_expr(src: Expr, picked: Sequence[shapes.Picked]) -> Remap:
+    """Indexing of an expression, as a Remap."""
+    kept = [p for p in picked if p.keeps]
+    read = [p for p in picked if p.axis is not None]
+
+    def index(i: Sequence[Value], p: Sequence[Value]) -> list[Value]:
+        out = []
+        for n, part in enumerate(read):
+            start, step = p[2 * n], p[2 * n + 1]
+            if not part.keeps:
+                out.append(start)
+            elif part.step in (1, -1):  # in the structure: only these leave a row a row
+                at = i[kept.index(part)]
+                out.append(start + at if part.step > 0 else start - at)
+            else:
+                out.append(start + i[kept.index(part)] * step)
+        return out
+
+    params = [value for part in read for value in (part.start, part.step)]
+    return remap(src, tuple(p.extent for p in kept), index, params)
+
+
+# Building.
+
+
+def build(op: str, *operands: Any) -> Apply:
+    """The node of operation `op`. Raises ShapeError, DTypeError, DeviceError, and OverflowError for an int that does not fit."""
+    args = [coerce(x, op) for x in operands]
+    keys: list[Operand] = [x.key if isinstance(x, Expr) else x.__class__ for x in args]
+    key = op_key(op, keys, _device(args, op))
+    for x, row in zip(args, key.types, strict=True):
+        if isinstance(x, int):
+            check_range(x, row, op)
+    node = _apply(key, args, _shape(args, op))
+    _link(op, keys, key)
+    return node
+
+
+def _apply(key: Key, args: Sequence[Expr | Weak], shape: Shape) -> Apply:
+    node = Apply.__new__(Apply)
+    node.key, node.shape = key, shape
+    for slot, x in zip(("a", "b", "c"), args, strict=False):
+        setattr(node, slot, x)
+    _limit(node)
+    return node
+
+
+def _shape(args: Sequence[Expr | Weak], op: str) -> Shape:
+    given = [x.shape for x in args if isinstance(x, Expr)]
+    first = given[0] if given else ()
+    return first if all(s is first for s in given) else shapes.broadcast(given, op)
+
+
+def _device(args: Sequence[Expr | Weak], op: str) -> Device:
+    devices = list(dict.fromkeys(x.device for x in args if isinstance(x, Expr) and not isinstance(x, Scalar)))
+    if len(devices) > 1:
+        raise DeviceError(
+            f"{op}: operands lie on {' and '.join(map(str, devices))}; bring them to one device with t.to(device)"
+        )
+    return devices[0] if devices else cpu()
+
+
+def _link(op: str, keys: Sequence[Operand], key: Key) -> None:
+    """Let the operator find `key` by itself next time. A Python int is linked where it becomes a float: no range to check."""
+    if len(keys) == 2 and key.depth <= MAX_DEPTH and key.paths <= MANY_PATHS:
+        for mine, other, name, row in ((keys[0], keys[1], op, 1), (keys[1], keys[0], "r" + op, 0)):
+            forward = isinstance(mine, Key) and (name == op or not isinstance(other, Key))
+            if forward and (other is not int or key.types[row].kind == "f"):
+                mine.links.setdefault(name, {})[other] = key
+
+
+def _limit(node: Expr) -> None:
+    key = node.key
+    if key.depth > MAX_DEPTH:
+        raise CompileError(
+            f"{key.op}: this statement nests {key.depth} operations, {MAX_DEPTH} are the most; assign a part of it to a tensor first"
+        )
+    if key.paths > MAX_NODES and _nodes(node, MAX_NODES) > MAX_NODES:
+        raise CompileError(
+            f"{key.op}: this statement has more than {MAX_NODES} operations; assign a part of it to a tensor first"
+        )
+
+
+def _nodes(root: Expr, most: int) -> int:
+    """How many distinct nodes there are below `root`, counted up to `most` + 1."""
+    seen = {id(root)}
+    stack: list[Expr] = [root]
+    while stack and len(seen) <= most:
+        for x in stack.pop().operands:
+            if isinstance(x, Expr) and id(x) not in seen:
+                seen.add(id(x))
+                stack.append(x)
+    return len(seen)
+
+
+borrow: list[Callable[[Any], Expr]] = []  # how a NumPy array becomes a leaf: put here by `tensor`, a floor above
+
+
+def coerce(x: Any, op: str) -> Expr | Weak:
+    """An operand as an expression or a Python scalar. Raises TypeError for what is neither, and says what to use."""
+    cls = x.__class__
+    if isinstance(x, Expr) or cls in _WEAK:
+        return x  # type: ignore[no-any-return]
+    if cls is bool or isinstance(x, np.generic):
+        row = of_numpy(np.dtype(cls) if cls is bool else x.dtype)
+        if row is None:
+            raise DTypeError(f"{op}: a scalar of type {cls.__name__} is none that exprten has; convert it first")
+        return Scalar(x, row)
+    if isinstance(x, np.ndarray):
+        return borrow[0](x)
+    if hasattr(cls, "__cuda_array_interface__"):
+        raise DeviceError(f"{op}: a {cls.__name__} lies on a GPU, the other operands on cpu; copy it with .get() first")
+    if isinstance(x, numbers.Number):
+        raise DTypeError(f"{op}: a {cls.__name__} is no number that exprten has")
+    hint = "; make it a tensor with xt.array(...)" if isinstance(x, list | tuple) else ""
+    raise TypeError(f"{op}: a {cls.__name__} is no operand{hint}")
+
+
+def check_range(value: int, row: DType, op: str) -> None:
+    """Raise OverflowError where a Python int is no value of an integer type."""
+    if row.kind in "iu" and not row.smallest <= value <= row.largest:
+        raise OverflowError(
+            f"{op}: {value} does not fit {row} ({row.smallest} to {row.largest}); convert the tensor with xt.cast"
+        )
+
+
+def cast(x: Any, dtype: Any) -> Expr:
+    """`x` converted to `dtype`, element by element; floats to integers are truncated, saturated, and NaN becomes 0."""
+    row, e = dtype_row(dtype, "cast"), coerce(x, "cast")
+    if not isinstance(e, Expr):
+        e = as_expr(e)
+    return _apply(cast_key(e.key, row), [e], e.shape)
+
+
+def as_expr(x: Expr | Weak) -> Expr:
+    """A Python scalar on its own, as the NumPy scalar it would become."""
+    if isinstance(x, Expr):
+        return x
+    strong = np.float64(x) if isinstance(x, float) else np.int64(x)
+    return Scalar(strong, dtype_row(strong.dtype, "scalar"))
+
+
+_POWERS: dict[float, str] = {-1: "reciprocal", 0: "ones_like", 0.5: "sqrt", 1: "positive", 2: "square", 3: "cube"}
+
+
+def power(base: Expr, exponent: Any) -> Expr:
+    """`base ** exponent`; the Python scalars -1, 0, 0.5, 1, 2, 3 are the fast forms that NumPy has."""
+    if exponent.__class__ not in _WEAK:
+        return build("power", base, exponent)
+    row = op_key("power", (base.key, exponent.__class__), base.device).dtype
+    if row.kind != "f" and exponent < 0:
+        raise ValueError(
+            f"power: integers to the power {exponent} are no integers; convert with xt.cast(x, xt.float64) first"
+        )
+    fast = _POWERS.get(exponent)
+    if fast is None:
+        return build("power", base, exponent)
+    return build(fast, base if base.key.dtype is row else cast(base, row.numpy))

@@ -1,0 +1,101 @@
+"""Element-wise functions under NumPy's names: one line for each public row of the operation table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from exprten_jit.derived import TABLE
+
+from . import expr
+from .expr import Expr, build, cast, coerce
+
+FUNCTIONS: dict[str, Callable[..., Expr]] = {}
+
+
+def _function(op: str, doc: str) -> Callable[..., Expr]:
+    """The function of a row: as many operands as it has, tensors, expressions, arrays or numbers."""
+    arity = TABLE[op].arity
+
+    def function(*operands: Any) -> Expr:
+        if len(operands) != arity:
+            raise TypeError(f"{op}: takes {arity} operand{'s' * (arity > 1)}, not {len(operands)}")
+        return build(op, *operands)
+
+    function.__name__ = function.__qualname__ = op
+    function.__doc__ = doc
+    return FUNCTIONS.setdefault(op, function)
+
+
+def power(base: Any, exponent: Any) -> Expr:
+    """`base ** exponent`. The Python scalars -1, 0, 0.5, 1, 2 and 3 as exponents are the fast forms.
+
+    Integers to negative powers raise ValueError for a Python scalar, and are 0 for elements.
+    """
+    e = coerce(base, "power")
+    return expr.power(e, exponent) if isinstance(e, Expr) else build("power", e, exponent)
+
+
+add = _function("add", "a + b.")
+subtract = _function("subtract", "a - b.")
+multiply = _function("multiply", "a * b.")
+divide = _function("divide", "a / b, of integers as float64.")
+floor_divide = _function("floor_divide", "The quotient rounded down; of integers by 0 it is 0.")
+remainder = _function("remainder", "What floor_divide leaves, with the sign of b; of integers by 0 it is 0.")
+fmod = _function("fmod", "What division towards zero leaves, with the sign of a.")
+negative = _function("negative", "-a.")
+positive = _function("positive", "+a.")
+identity = _function("identity", "a itself, as an expression.")
+absolute = _function("absolute", "The value without its sign.")
+fabs = _function("fabs", "The absolute value of a float.")
+sign = _function("sign", "-1, 0 or 1; NaN stays NaN.")
+copysign = _function("copysign", "a with the sign of b.")
+signbit = _function("signbit", "Whether the sign bit is set.")
+sqrt = _function("sqrt", "The square root, correctly rounded; NaN below 0.")
+square = _function("square", "a * a.")
+cube = _function("cube", "a * a * a.")
+reciprocal = _function("reciprocal", "1 / a; of integers towards zero, 0 for 0.")
+ones_like = _function("ones_like", "1 of the type of a.")
+exp = _function("exp", "e to the power a.")
+log = _function("log", "The natural logarithm.")
+sin = _function("sin", "The sine of radians.")
+cos = _function("cos", "The cosine of radians.")
+tanh = _function("tanh", "The hyperbolic tangent.")
+floor = _function("floor", "Rounded down.")
+ceil = _function("ceil", "Rounded up.")
+trunc = _function("trunc", "Rounded towards zero.")
+rint = _function("rint", "Rounded to the nearest whole number, ties to even.")
+maximum = _function("maximum", "The greater; NaN where either is NaN, +0 above -0.")
+minimum = _function("minimum", "The lesser; NaN where either is NaN, -0 below +0.")
+fmax = _function("fmax", "The greater; a number where only one is NaN.")
+fmin = _function("fmin", "The lesser; a number where only one is NaN.")
+clip = _function("clip", "a between low and high: minimum(maximum(a, low), high).")
+where = _function("where", "a where the condition holds, else b; both are evaluated.")
+less = _function("less", "a < b.")
+less_equal = _function("less_equal", "a <= b.")
+greater = _function("greater", "a > b.")
+greater_equal = _function("greater_equal", "a >= b.")
+equal = _function("equal", "a == b; NaN equals nothing.")
+not_equal = _function("not_equal", "a != b.")
+logical_and = _function("logical_and", "Whether both are true.")
+logical_or = _function("logical_or", "Whether either is true.")
+logical_xor = _function("logical_xor", "Whether one of them is true.")
+logical_not = _function("logical_not", "Whether it is false.")
+bitwise_and = _function("bitwise_and", "a & b.")
+bitwise_or = _function("bitwise_or", "a | b.")
+bitwise_xor = _function("bitwise_xor", "a ^ b.")
+invert = _function("invert", "~a.")
+left_shift = _function("left_shift", "a << b; 0 for counts of the width and more.")
+right_shift = _function("right_shift", "a >> b; the sign alone for counts of the width and more.")
+isnan = _function("isnan", "Whether it is NaN.")
+isinf = _function("isinf", "Whether it is infinite.")
+isfinite = _function("isfinite", "Whether it is neither NaN nor infinite.")
+
+__all__ = [
+    "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "cast", "ceil", "clip", "copysign", "cos", "cube",
+    "divide", "equal", "exp", "fabs", "floor", "floor_divide", "fmax", "fmin", "fmod", "greater", "greater_equal",
+    "identity", "invert", "isfinite", "isinf", "isnan", "left_shift", "less", "less_equal", "log", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative", "not_equal",
+    "ones_like", "positive", "power", "reciprocal", "remainder", "right_shift", "rint", "sign", "signbit", "sin",
+    "sqrt", "square", "subtract", "tanh", "trunc", "where",
+]  # fmt: skip

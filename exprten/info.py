@@ -1,0 +1,51 @@
+"""What exprten finds on this machine: `python -m exprten info`."""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import Any
+
+import numpy as np
+from exprten_jit.backends import llvm_run
+from exprten_jit.dtypes import ROWS
+
+from .buffer import memory
+from .options import USE_CTYPES, Stats, counters
+
+
+def info() -> dict[str, Any]:
+    """Versions, processor, element types, and the environment variables in force."""
+    name, features = llvm_run.host_cpu()
+    machine = llvm_run.machine()
+    vector = [f[1:] for f in features.split(",") if f.startswith(("+avx", "+sse4", "+fma", "+neon", "+sve"))]
+    return {
+        "exprten": _version(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        **llvm_run.versions(),
+        "cpu": name,
+        "cpu features": " ".join(sorted(vector)),
+        "vector bits": machine.vector_bits,
+        "masked element bits": sorted(machine.masked_bits),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "element types": [row.name for row in ROWS],
+        "kernel entry": "ctypes" if USE_CTYPES else "builtin",
+        "devices": ["cpu"],
+        "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("EXPRTEN_")},
+    }
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("exprten")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def stats() -> Stats:
+    """What has been compiled and allocated so far in this process."""
+    c = counters
+    return Stats(c.compiles, c.hits, c.compile_seconds, memory.allocations)

@@ -1,0 +1,245 @@
+"""Tensors from nothing, from values, and from memory of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from exprten_jit.dtypes import of_numpy
+
+from . import expr
+from . import shape as shapes
+from .assign import store
+from .buffer import NO_MEMORY, allocate, borrow
+from .device import Device, cpu
+from .errors import DeviceError, DTypeError, FreedSpaceError, ShapeError
+from .expr import Expr, Iota
+from .key import dtype_row
+from .modes import MODES
+from .shape import Layout
+from .tensor import Tensor, handle, new, space
+
+_WRITE = MODES["write"]
+
+
+def alloc_space(t: Tensor, pad: bool = False) -> Tensor:
+    """Give a handle its memory, uninitialised and 64-byte aligned; `pad` starts every row at a multiple of 64 bytes.
+    Raises FreedSpaceError where it has memory already. (mshadow AllocSpace)
+    """
+    if t.buffer is not NO_MEMORY:
+        state = "has memory already" if t.buffer.address else "was freed; make a new handle"
+        raise FreedSpaceError(f"alloc_space: the tensor of shape {t.shape} and type {t.dtype} {state}")
+    made = new(t.shape, t.key.dtype, t.device, pad)
+    t.layout, t.buffer, t.offset = made.layout, made.buffer, made.offset
+    return t
+
+
+def free_space(t: Tensor) -> None:
+    """Free the memory behind a tensor, for every handle on it. Raises FreedSpaceError the second time, BufferError while a
+    NumPy or DLPack view of it lives. (mshadow FreeSpace)
+    """
+    t.buffer.free()
+
+
+def empty(shape: Any, dtype: Any = np.float32, device: Device | None = None, pad: bool = False) -> Tensor:
+    """A tensor with uninitialised memory."""
+    return new(shapes.shape_of(shape, "empty"), dtype_row(dtype, "empty"), device or cpu(), pad)
+
+
+def full(shape: Any, value: Any, dtype: Any = None, device: Device | None = None, pad: bool = False) -> Tensor:
+    """A tensor filled with a number; its type is the number's where `dtype` is not given: float32, int64, bool or NumPy's."""
+    return store(_WRITE, empty(shape, _type_of(value) if dtype is None else dtype, device, pad), value)
+
+
+def zeros(shape: Any, dtype: Any = np.float32, device: Device | None = None, pad: bool = False) -> Tensor:
+    """A tensor of zeros."""
+    return (
+        full(shape, 0, dtype, device, pad)
+        if dtype_row(dtype, "zeros").kind != "b"
+        else full(shape, False, dtype, device, pad)
+    )
+
+
+def ones(shape: Any, dtype: Any = np.float32, device: Device | None = None, pad: bool = False) -> Tensor:
+    """A tensor of ones."""
+    return (
+        full(shape, 1, dtype, device, pad)
+        if dtype_row(dtype, "ones").kind != "b"
+        else full(shape, True, dtype, device, pad)
+    )
+
+
+def new_tensor(
+    shape: Any, init: Any = 0.0, dtype: Any = np.float32, device: Device | None = None, pad: bool = False
+) -> Tensor:
+    """A tensor filled with `init`, converted to `dtype`. (mshadow NewTensor)"""
+    row = dtype_row(dtype, "new_tensor")
+    return store(_WRITE, empty(shape, dtype, device, pad), row.numpy.type(init))
+
+
+def empty_like(x: Expr, dtype: Any = None) -> Tensor:
+    """A tensor with uninitialised memory and the shape, type and device of `x`."""
+    return empty(x.shape, x.dtype if dtype is None else dtype, x.device)
+
+
+def zeros_like(x: Expr, dtype: Any = None) -> Tensor:
+    """A tensor of zeros with the shape, type and device of `x`."""
+    return zeros(x.shape, x.dtype if dtype is None else dtype, x.device)
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, device: Device | None = None) -> Tensor:
+    """The numbers from `start` below `stop`, `step` apart; int64 for Python ints, else float32."""
+    if stop is None:
+        start, stop = type(start)(0), start
+    given = dtype if dtype is not None else _type_of(start + stop + step)
+    row = dtype_row(given, "arange")
+    if step == 0:
+        raise ValueError("arange: step is 0")
+    count = max(0, int(np.ceil((stop - start) / step)))
+    t = new((count,), row, device or cpu())
+    k = Iota((count,), 0, t.device)
+    wide = expr.cast(k, np.float64) if row.kind == "f" else k
+    return store(_WRITE, t, expr.cast(wide * step + start, row.numpy))
+
+
+def array(obj: Any, dtype: Any = None, device: Device | None = None, pad: bool = False) -> Tensor:
+    """A tensor with a copy of the values of anything that NumPy can make an array of. Python floats become float32, Python ints
+    int64; NumPy objects keep their type.
+    """
+    if isinstance(obj, Expr):
+        return store(_WRITE, empty(obj.shape, obj.dtype if dtype is None else dtype, device, pad), obj)
+    source = np.asarray(obj)
+    if dtype is None:
+        plain = not isinstance(obj, np.ndarray | np.generic)
+        dtype = np.float32 if plain and source.dtype == np.float64 else source.dtype
+    t = empty(source.shape, dtype, device, pad)
+    t.numpy()[...] = source.astype(t.dtype, casting="same_kind" if source.dtype.kind != "O" else "unsafe")
+    return t
+
+
+def asarray(obj: Any) -> Tensor:
+    """A tensor on the memory of a NumPy array, a DLPack exporter or a buffer: nothing is copied, and `obj` is kept alive.
+
+    Raises DTypeError for element types exprten does not have, foreign byte order and misaligned memory, DeviceError for memory on
+    a GPU.
+    """
+    if isinstance(obj, Tensor):
+        return obj
+    if hasattr(type(obj), "__cuda_array_interface__"):
+        raise DeviceError(
+            f"asarray: a {type(obj).__name__} lies on a GPU, and this version of exprten runs on the CPU only"
+        )
+    if isinstance(obj, np.ndarray):
+        return _adopt(obj)
+    if hasattr(obj, "__dlpack__"):
+        return _adopt(np.from_dlpack(obj))
+    if hasattr(obj, "__array_interface__"):
+        return _adopt(np.asarray(obj))
+    try:
+        view = memoryview(obj)
+    except TypeError:
+        raise TypeError(f"asarray: a {type(obj).__name__} has no memory to share; copy it with xt.array(...)") from None
+    return _adopt(np.asarray(view))
+
+
+def _adopt(a: np.ndarray[Any, Any]) -> Tensor:
+    row = of_numpy(a.dtype)
+    if row is None:
+        dtype_row(a.dtype, "asarray")
+        raise DTypeError(f"asarray: exprten has no element type {a.dtype}")
+    itemsize = row.itemsize
+    if not a.flags.aligned or any(s % itemsize for n, s in zip(a.shape, a.strides, strict=True) if n > 1):
+        raise DTypeError(
+            f"asarray: {a.dtype} elements at strides {a.strides} are misaligned; copy them with np.ascontiguousarray(x, {a.dtype})"
+        )
+    strides = tuple(s // itemsize if n > 1 else 0 for n, s in zip(a.shape, a.strides, strict=True))
+    packed = shapes.packed_strides(a.shape)
+    strides = tuple(p if n == 1 else s for n, s, p in zip(a.shape, strides, packed, strict=True))
+    layout = shapes.layout(a.shape, strides)
+    address = a.__array_interface__["data"][0]
+    owned = borrow(address, a.nbytes, a, cpu(), readonly=not a.flags.writeable)
+    return handle(row, owned, 0, layout, a.flags.writeable)
+
+
+def copy(dst: Any, src: Any) -> Any:
+    """Copy the elements of `src` to `dst`, between tensors and NumPy arrays of one shape. Raises ShapeError where they differ."""
+    into, out_of = asarray(dst), asarray(src)
+    if into.shape != out_of.shape:
+        raise ShapeError(f"copy: shapes {into.shape} and {out_of.shape} differ")
+    store(_WRITE, into, out_of)
+    return dst
+
+
+def evaluate(e: Any, dtype: Any = None, pad: bool = False) -> Tensor:
+    """The elements of an expression in new memory: the one allocation that a statement can ask for."""
+    value = expr.as_expr(expr.coerce(e, "evaluate"))
+    return store(_WRITE, empty(value.shape, value.dtype if dtype is None else dtype, value.device, pad), value)
+
+
+def _type_of(value: Any) -> Any:
+    """The type of a tensor made from a number."""
+    if isinstance(value, np.generic):
+        return value.dtype
+    return np.bool_ if isinstance(value, bool) else np.int64 if isinstance(value, int) else np.float32
+
+
+class TensorContainer(Tensor):
+    """A tensor that owns its memory, can be resized, and frees it at the end of a `with` block. (mshadow TensorContainer)
+
+    >>> with TensorContainer((2, 3), 1.0) as t:
+    ...     t.resize((4, 5))
+    ...     t.shape
+    (4, 5)
+    """
+
+    __slots__ = ("pad",)
+
+    def __init__(
+        self,
+        shape: Any = (0,),
+        init: Any = None,
+        dtype: Any = np.float32,
+        device: Device | None = None,
+        pad: bool = False,
+    ) -> None:
+        super().__init__(shape, dtype, device)
+        self.pad = pad
+        alloc_space(self, pad)
+        if init is not None:
+            store(_WRITE, self, self.key.dtype.numpy.type(init))
+
+    def resize(self, shape: Any, init: Any = None) -> None:
+        """Another shape; the elements are not kept. Memory that is large enough is used again. Raises BufferError while a view of
+        the memory is exported or a kernel runs on it.
+        """
+        wanted = shapes.shape_of(shape, "resize")
+        self.buffer.check_unused("resize")
+        row = self.key.dtype
+        layout = _layout(wanted, row.itemsize, self.pad)
+        if self.buffer.address == 0 or space(layout, row) > self.buffer.nbytes:
+            self.buffer = allocate(space(layout, row), self.device)
+            self.offset = 0
+        self.layout, self.shape = layout, layout.shape
+        if init is not None:
+            store(_WRITE, self, row.numpy.type(init))
+
+    def release(self) -> None:
+        """Free the memory; the shape becomes (0,). `resize` gives memory again."""
+        if self.buffer.address:
+            self.buffer.free()
+        self.layout = _layout(shapes.intern_shape((0,)), self.key.dtype.itemsize, self.pad)
+        self.shape = self.layout.shape
+
+    def __enter__(self) -> TensorContainer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def _layout(shape: shapes.Shape, itemsize: int, pad: bool) -> Layout:
+    strides = shapes.padded_strides(shape, itemsize, 64) if pad else shapes.packed_strides(shape)
+    return shapes.layout(shape, strides)
+
+
+expr.borrow.append(asarray)

@@ -1,0 +1,123 @@
+"""The structure of an expression as one interned object.
+
+A Key says what an expression computes, not on what: operations, element types, device. It depends on nothing but the operation
+and the operands' keys, so building a node is one dictionary look-up (`links`), and an assignment finds its kernel by the key
+(`statements`). Types are resolved here, once per structure, by NumPy's own rules (NEP 50).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from exprten_jit.derived import TABLE
+from exprten_jit.dtypes import ROWS, DType, of_numpy
+
+from .device import Device
+from .errors import DTypeError
+
+Operand = Any  # a Key, or the class `float` or `int` for a Python scalar, which has no type of its own
+
+
+class Key:
+    """`op` and `types` (what the operands are converted to) describe an operation; `paths` and `depth` measure the tree."""
+
+    __slots__ = ("args", "depth", "device", "dtype", "links", "map", "number", "op", "paths", "statements", "types")
+
+    def __init__(
+        self, op: str, dtype: DType, device: Device, args: Sequence[Operand], types: tuple[DType, ...]
+    ) -> None:
+        self.op = op
+        self.dtype = dtype
+        self.device = device
+        self.types = types
+        self.args = tuple(args)
+        keys = [a for a in args if isinstance(a, Key)]
+        self.paths: int = sum(k.paths for k in keys) + len(args) - len(keys) if args else 1
+        self.depth: int = 1 + max((k.depth for k in keys), default=0)
+        self.map: Any = None  # of a Remap: where it reads
+        self.number = next(_numbers)
+        self.links: dict[str, dict[Operand, Key]] = {}  # operation -> other operand -> the result's key
+        self.statements: dict[str, dict[Operand, Callable[[Any, Any], Any]]] = {}  # mode -> value's key -> direct call
+
+
+_numbers = itertools.count()
+_keys: dict[tuple[Any, ...], Key] = {}
+
+
+def leaf_key(kind: str, dtype: DType, device: Device) -> Key:
+    """The key of a tensor (`leaf`), a NumPy scalar (`scalar`) or a counter (`iota`)."""
+    name = (kind, dtype, device)
+    return _keys.get(name) or _keys.setdefault(name, Key(kind, dtype, device, (), ()))
+
+
+def remap_key(index_map: object, src: Key, other: Operand) -> Key:
+    """The key of the values of `src` read at other places, `other` (of the same type) elsewhere; None: there is no elsewhere."""
+    name = ("remap", index_map, src, other)
+    args = (src,) if other is None else (src, other)
+    types = (src.dtype,) * len(args)
+    found = _keys.get(name)
+    if found is None:
+        found = _keys.setdefault(name, Key("remap", src.dtype, src.device, args, types))
+        found.map = index_map
+    return found
+
+
+def op_key(op: str, operands: Sequence[Operand], device: Device) -> Key:
+    """The key of an operation. Raises DTypeError where NumPy has no such operation, or exprten no such type."""
+    name = (op, *operands)
+    found = _keys.get(name)
+    if found is None:
+        types = resolve(op, operands)
+        found = _keys.setdefault(name, Key(op, types[-1], device, operands, types[:-1]))
+    return found
+
+
+def cast_key(src: Key, dtype: DType) -> Key:
+    name = ("cast", src, dtype)
+    return _keys.get(name) or _keys.setdefault(name, Key("cast", dtype, src.device, (src,), (src.dtype,)))
+
+
+def resolve(op: str, operands: Sequence[Operand]) -> tuple[DType, ...]:
+    """The types that the operands of `op` are converted to, then the result's."""
+    given = [k.dtype.numpy if isinstance(k, Key) else k for k in operands]
+    shown = ", ".join(str(d) if isinstance(d, np.dtype) else f"a Python {d.__name__}" for d in given)
+    row = TABLE[op]
+    assert row.resolve is not None
+    try:
+        wanted = row.resolve(given)
+    except TypeError:
+        raise DTypeError(
+            f"{op}: not defined for {shown}{_HINTS.get(op, '')}; convert an operand with xt.cast"
+        ) from None
+    rows = [of_numpy(d) for d in wanted]
+    if None in rows:
+        missing = wanted[rows.index(None)]
+        raise DTypeError(
+            f"{op}: of {shown} is {missing}, which exprten does not have; convert an operand with xt.cast first"
+        )
+    return tuple(r for r in rows if r is not None)
+
+
+_HINTS = {
+    "subtract": " (bool has no minus: use ^)",
+    "negative": " (bool has no minus: use ~)",
+}
+
+
+def dtype_row(dtype: Any, operation: str) -> DType:
+    """The row of a type in any spelling that np.dtype takes. Raises DTypeError for a type that exprten does not have."""
+    try:
+        wanted = np.dtype(dtype)
+    except TypeError:
+        raise DTypeError(f"{operation}: {dtype!r} is no element type") from None
+    row = of_numpy(wanted)
+    if row is None:
+        order = " in foreign byte order" if not wanted.isnative else ""
+        raise DTypeError(
+            f"{operation}: exprten has no element type {wanted.name}{order}; convert with np.ascontiguousarray(x, dtype) to one of "
+            f"{', '.join(d.name for d in ROWS)}"
+        )
+    return row

@@ -1,0 +1,150 @@
+"""From a statement to kernel IR: the value of an expression at an index.
+
+`_at(node, index)` is all there is. An operation is its operands' values at the same index; a Remap is its source's at another
+index; a leaf is a load. The index of an operand is its parent's, aligned at the last axis, 0 where it has one element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exprten_jit.derived import apply
+from exprten_jit.dtypes import DType
+from exprten_jit.ir import Kernel, Leaf, Param, Store, Value, axis, cast, guarded, index, load, param, size, substitute
+
+from .key import Key
+from .statement import WEAK, Arranged, Operand, Signature
+
+Index = tuple[Value, ...]
+
+
+Made = tuple[tuple[int, Value], ...]  # what each operation of the structure became, once for each index it is needed at
+
+
+def lower(arranged: Arranged) -> tuple[Kernel, Made]:
+    """The kernel IR of a statement, and the value that each of its operations became."""
+    lowering = _Lowering(arranged)
+    return lowering.kernel(), tuple(lowering.made)
+
+
+class _Lowering:
+    def __init__(self, arranged: Arranged) -> None:
+        self.signature: Signature = arranged.signature
+        self.arranged = arranged
+        self.leaves = [Leaf(operand.name, operand.dtype) for operand in self.signature.operands]
+        self.params: list[Param] = []
+        self.made: list[tuple[int, Value]] = []
+        self._number()
+
+    def _number(self) -> None:
+        """Name the scalars and the Remaps in the order in which `gather` met them."""
+        self.weak: dict[tuple[int, int], Param] = {}  # (node, operand) -> its scalar; operand -1: the node itself
+        self.remap: dict[int, int] = {}
+        for n, entry in enumerate(self.signature.structure):
+            if entry[0] == WEAK:
+                self._param(n, -1, self.signature.types[-1])
+                continue
+            key: Key = entry[0]
+            for k, row in enumerate(key.types):
+                if entry[1 + k] == WEAK:
+                    self._param(n, k, row)
+            if key.op == "scalar":
+                self._param(n, -1, key.dtype)
+            if key.op == "remap":
+                self.remap[n] = len(self.remap)
+
+    def _param(self, node: int, operand: int, dtype: DType) -> None:
+        made = param(f"s{len(self.params)}", dtype)
+        self.params.append(made)
+        self.weak[node, operand] = made
+
+    def kernel(self) -> Kernel:
+        signature = self.signature
+        loops = tuple((axis(f"i{k}"), size(f"n{n}")) for n, k in enumerate(signature.axes))
+        here = tuple(loop[0] for _, loop in sorted(zip(signature.axes, loops, strict=True), key=lambda pair: pair[0]))
+        target = signature.operands[0]
+        offset = self._offset(target, here)
+        value = self._at(len(signature.structure) - 1, here)
+        if signature.op:
+            old = load(self.leaves[0], offset)
+            value = apply(signature.op, *(cast(v, t) for v, t in zip((old, value), signature.types, strict=True)))
+        store = Store(self.leaves[0], offset, cast(value, target.dtype))
+        sizes = tuple(size(name) for name, _ in self.arranged.sizes)
+        return Kernel(loops, (store,), tuple(self.leaves), sizes, tuple(self.params), signature.reverse)
+
+    def _at(self, root: int, here: Index) -> Value:
+        """The value of a node at an index. No recursion: trees may be hundreds deep."""
+        done: dict[tuple[int, Index], Value] = {}
+        stack = [(root, here)]
+        while stack:
+            node, at = stack[-1]
+            needs = self._needs(node, at)
+            missing = [need for need in needs if need is not None and need not in done]
+            if missing:
+                stack.extend(reversed(missing))
+                continue
+            stack.pop()
+            if (node, at) not in done:
+                done[node, at] = self._value(node, at, [None if need is None else done[need] for need in needs])
+        return done[root, here]
+
+    def _needs(self, node: int, at: Index) -> list[tuple[int, Index] | None]:
+        """The operands of a node, each with the index at which it is needed; None for a Python scalar."""
+        entry = self.signature.structure[node]
+        if entry[0] == WEAK:
+            return []
+        key: Key = entry[0]
+        if key.op == "remap":
+            source, where = entry[1], self._remapped(node, at)[0]
+            rest = [(entry[2], self._aligned(node, at)) if entry[2] != WEAK else None] if len(key.args) > 1 else []
+            return [(source, where), *rest]
+        return [None if ref == WEAK else (ref, at) for ref in entry[1 : 1 + len(key.args)]]
+
+    def _value(self, node: int, at: Index, args: Sequence[Value | None]) -> Value:
+        entry = self.signature.structure[node]
+        if entry[0] == WEAK:
+            return self.weak[node, -1]
+        key: Key = entry[0]
+        operands = [self.weak[node, k] if a is None else cast(a, key.types[k]) for k, a in enumerate(args)]
+        match key.op:
+            case "leaf":
+                operand = self.signature.operands[entry[1]]
+                return load(self.leaves[entry[1]], self._offset(operand, at))
+            case "scalar":
+                return self.weak[node, -1]
+            case "iota":
+                ones = entry[2:]
+                return index(0) if ones[entry[1]] else at[len(at) - len(ones) + entry[1]]
+            case "cast":
+                return cast(operands[0], key.dtype)
+            case "remap":
+                valid = self._remapped(node, at)[1]
+                return guarded(valid, operands[0], operands[1]) if len(operands) > 1 else operands[0]
+        value = apply(key.op, *operands)
+        self.made.append((node, value))
+        return value
+
+    def _aligned(self, node: int, at: Index) -> Index:
+        """The index of a Remap's own shape: its last axes, 0 where it has one element."""
+        entry = self.signature.structure[node]
+        ones = entry[1 + len(entry[0].args) :]
+        return tuple(index(0) if one else i for one, i in zip(ones, at[len(at) - len(ones) :], strict=True))
+
+    def _remapped(self, node: int, at: Index) -> tuple[Index, Value | None]:
+        """(index into the source, guard) of a Remap at an index."""
+        entry = self.signature.structure[node]
+        made = entry[0].map
+        names: dict[Value, Value] = {axis(f"o{k}"): i for k, i in enumerate(self._aligned(node, at))}
+        r = self.remap[node]
+        names |= {size(f"p{n}"): size(f"r{r}_p{n}") for n in range(made.count)}
+        where = tuple(substitute(i, names) for i in made.index)
+        return where, None if made.valid is None else substitute(made.valid, names)
+
+    def _offset(self, operand: Operand, at: Index) -> Value:
+        """Where an operand's element lies, from its address. A plain operand has the statement's axes, else its own."""
+        total = index(0)
+        own = at[len(at) - len(operand.classes) :]
+        for k, (known, i) in enumerate(zip(operand.classes, own, strict=True)):
+            stride = size(f"{operand.name}_s{k}") if known is None else index(known)
+            total = total + i * stride
+        return total

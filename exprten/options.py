@@ -1,0 +1,120 @@
+"""What a statement can be told beyond its text, and what may be counted.
+
+Options are one frozen, interned object in a context variable: read once a statement, safe across threads and tasks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, replace
+
+
+@dataclass(frozen=True)
+class Options:
+    """`fast_math` lets `a * b + c` be rounded once. `max_recompute` bounds `plan.recompute`. `vector_bits` narrows the
+    registers used (None: the processor's). `llvm_level` runs LLVM's passes at 1, 2 or 3 over the explicit vectors.
+    """
+
+    fast_math: bool = False
+    max_recompute: float = 16.0
+    vector_bits: int | None = None
+    llvm_level: int = 0
+
+    def __post_init__(self) -> None:
+        if self.vector_bits not in (None, 128, 256, 512):
+            raise ValueError(f"options: vector_bits is {self.vector_bits}; it must be None, 128, 256 or 512")
+        if self.llvm_level not in (0, 1, 2, 3):
+            raise ValueError(f"options: llvm_level is {self.llvm_level}; it must be 0, 1, 2 or 3")
+        if not self.max_recompute >= 1:
+            raise ValueError(f"options: max_recompute is {self.max_recompute}; it must be at least 1")
+
+
+def _flag(name: str) -> bool:
+    return os.environ.get(name, "0") not in ("", "0")
+
+
+def _from_environment() -> Options:
+    bits = os.environ.get("EXPRTEN_VECTOR_BITS")
+    return Options(
+        fast_math=_flag("EXPRTEN_FAST_MATH"),
+        vector_bits=int(bits) if bits else None,
+        llvm_level=int(os.environ.get("EXPRTEN_LLVM_LEVEL", "0")),
+    )
+
+
+DEFAULT = _from_environment()
+USE_CTYPES = _flag("EXPRTEN_CTYPES")  # enter kernels through ctypes, not through builtins
+_interned: dict[Options, Options] = {DEFAULT: DEFAULT}
+_current: ContextVar[Options] = ContextVar("exprten_options", default=DEFAULT)
+_compiling: ContextVar[bool] = ContextVar("exprten_compiling", default=True)
+
+
+class _Scope:
+    """How many `options` blocks are open anywhere: while there are any, no statement takes the direct path."""
+
+    __slots__ = ("open",)
+
+    def __init__(self) -> None:
+        self.open = 0
+
+
+scope = _Scope()
+
+
+def current() -> Options:
+    """The options in force here."""
+    return _current.get()
+
+
+@contextlib.contextmanager
+def options(**changes: bool | int | float | None) -> Iterator[Options]:
+    """Statements inside the block are compiled with these options. Raises TypeError for a name that is none.
+
+    >>> with options(fast_math=True) as now:
+    ...     now.fast_math
+    True
+    """
+    names = [f.name for f in fields(Options)]
+    unknown = sorted(set(changes) - set(names))
+    if unknown:
+        raise TypeError(f"options: there is no option {', '.join(unknown)}; there are {', '.join(names)}")
+    new = replace(_current.get(), **changes)  # type: ignore[arg-type]  # the fields check themselves
+    token = _current.set(_interned.setdefault(new, new))
+    scope.open += 1
+    try:
+        yield _current.get()
+    finally:
+        scope.open -= 1
+        _current.reset(token)
+
+
+@contextlib.contextmanager
+def no_compile() -> Iterator[None]:
+    """Inside the block a statement without a compiled kernel raises CompileError, which says what differs from those there are."""
+    token = _compiling.set(False)
+    try:
+        yield
+    finally:
+        _compiling.reset(token)
+
+
+def may_compile() -> bool:
+    return _compiling.get()
+
+
+@dataclass
+class Stats:
+    """`compiles`: kernels made; `compile_seconds`: the time that took; `hits`: statements whose kernel was found. The direct
+    path, machine code from end to end, counts nothing. `allocations`: of tensor memory.
+    """
+
+    compiles: int = 0
+    hits: int = 0
+    compile_seconds: float = 0.0
+    allocations: int = field(default=0)
+
+
+counters = Stats()

@@ -1,0 +1,162 @@
+"""A statement looked at instead of run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from exprten_jit import schedule, text
+from exprten_jit.backends import llvm_run
+from exprten_jit.ir import Load, Op, walk
+
+from . import recompute
+from .assign import Prepared, prepare, run
+from .errors import DeviceError
+from .modes import mode_of
+from .show import tree
+from .statement import WEAK
+from .tensor import Tensor
+
+
+class Plan:
+    """What an assignment will do. Made by `xt.plan`; `run()` does it."""
+
+    __slots__ = ("_mode", "_prepared", "_target", "_value")
+
+    def __init__(self, target: Tensor, value: Any, req: str) -> None:
+        self._mode = mode_of(req)
+        self._target = target
+        self._value = value
+        self._prepared: Prepared | None = None if req == "null" else prepare(self._mode, target, value)
+
+    def run(self) -> Tensor:
+        """Do it: check again, then call the kernel. Returns the target."""
+        self._prepared = None if self._mode.name == "null" else prepare(self._mode, self._target, self._value)
+        if self._prepared is not None:
+            run(self._prepared)
+        return self._target
+
+    @property
+    def phases(self) -> int:
+        """Passes over the target, one after the other: 1, or 0 where there is nothing to do."""
+        return 0 if self._prepared is None else 1
+
+    @property
+    def launches(self) -> int:
+        """Entries into machine code."""
+        return self.phases
+
+    @property
+    def temporaries(self) -> int:
+        """Tensors made for intermediate values: none, by contract."""
+        return 0
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Memory for partial results besides the target."""
+        return 0
+
+    @property
+    def recompute(self) -> float:
+        """Operations evaluated over those needed."""
+        return 1.0 if self._prepared is None else self._prepared.launch.recompute
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of all the elements that are read, each view once."""
+        if self._prepared is None:
+            return 0
+        p = self._prepared
+        views = (p.target, *p.found.leaves)
+        loaded = {n.leaf.name for s in self._code.kernel.stores for n in walk(s.value) if isinstance(n, Load)}
+        operands = p.launch.arranged.signature.operands
+        return sum(views[k].nbytes for k, o in zip(p.launch.first, operands, strict=True) if o.name in loaded)
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes of the target's elements."""
+        return 0 if self._prepared is None else self._target.nbytes
+
+    @property
+    def flops(self) -> int:
+        """Operations on elements that are evaluated, conversions and index arithmetic not counted."""
+        if self._prepared is None:
+            return 0
+        kernel, extents = self._code.kernel, self._prepared.launch.arranged.extents
+        axes = [axis for axis, _ in kernel.axes]
+        ops = {n for s in kernel.stores for n in recompute.elements(s.value) if isinstance(n, Op) and n.op != "cast"}
+        return sum(recompute.times(n, axes, extents) for n in ops)
+
+    @property
+    def ir(self) -> str:
+        """The kernel IR, as text."""
+        return "" if self._prepared is None else text.text(self._code.kernel)
+
+    @property
+    def nest(self) -> str:
+        """The loop nest, as text."""
+        return "" if self._prepared is None else schedule.show(self._code.nest)
+
+    @property
+    def llvm(self) -> str:
+        """The LLVM IR, as text."""
+        return "" if self._prepared is None else self._code.llvm
+
+    @property
+    def asm(self) -> str:
+        """The machine code, as assembly text."""
+        if self._prepared is None:
+            return ""
+        return llvm_run.assembly(self._code.llvm, self._prepared.launch.arranged.signature.options.llvm_level)
+
+    @property
+    def cuda(self) -> str:
+        """The CUDA text. Raises DeviceError: this version runs on the CPU only."""
+        raise DeviceError(
+            f"plan: a statement on {self._target.device} has no CUDA text; this version runs on the CPU only"
+        )
+
+    @property
+    def ptx(self) -> str:
+        """The PTX. Raises DeviceError: this version runs on the CPU only."""
+        raise DeviceError(f"plan: a statement on {self._target.device} has no PTX; this version runs on the CPU only")
+
+    @property
+    def _code(self) -> Any:
+        assert self._prepared is not None, "an empty plan has no kernel"
+        return self._prepared.launch.code
+
+    def explain(self) -> str:
+        """The statement, its loops, what it moves and computes, and what may surprise."""
+        lines = [f"target {self._mode.symbol} {tree(self._value)}"]
+        if self._prepared is None:
+            return "\n".join([*lines, "nothing to do"])
+        lines.append(f"target: {self._target.dtype} {self._target.shape}, strides {self._target.strides}")
+        lines += [f"  {line}" for line in self.nest.splitlines()]
+        lines.append(
+            f"phases {self.phases}, launches {self.launches}, temporaries {self.temporaries}, scratch {self.scratch_bytes} bytes"
+        )
+        lines.append(f"reads {self.bytes_read} bytes, writes {self.bytes_written} bytes, {self.flops} operations")
+        lines.append(f"recompute {self.recompute:.2f}")
+        if self._prepared.launch.arranged.signature.reverse:
+            lines.append("stored backwards: an operand overlaps the target at lower addresses")
+        lines += self._wide_nodes()
+        return "\n".join(lines)
+
+    def _wide_nodes(self) -> list[str]:
+        """A float64 operation among tensors of 32 bits and fewer is rarely meant."""
+        assert self._prepared is not None
+        found = self._prepared.found
+        if any(t.key.dtype.bits > 32 for t in (self._target, *found.leaves)):
+            return []
+        wide = [e[0] for e in found.structure if e[0] != WEAK and e[0].dtype.name == "float64" and e[0].op != "scalar"]
+        return [f"note: {key.op} is computed in float64, though no tensor is" for key in wide]
+
+    def __repr__(self) -> str:
+        return f"<plan of target {self._mode.symbol} {tree(self._value)}>"
+
+
+def plan(target: Tensor, value: Any, req: str = "write") -> Plan:
+    """What `xt.assign(target, req, value)` will do: checked and compiled, not run. Raises what the assignment would raise."""
+    if not isinstance(target, Tensor):
+        raise TypeError(f"plan: the target is a {type(target).__name__}; it must be a tensor")
+    return Plan(target, value, req)

@@ -1,0 +1,30 @@
+"""Expressions as text: the tree, and no element of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SYMBOLS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
+    "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=",
+    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>",
+}  # fmt: skip
+
+
+def tree(x: Any, depth: int = 8) -> str:
+    """An expression or a Python scalar on one line, `...` below `depth`."""
+    if not hasattr(x, "key"):
+        return repr(x)
+    op = x.key.op
+    if op == "scalar":
+        return str(x.value)
+    if op == "iota":
+        return f"iota(axis={x.axis})"
+    if op == "leaf":
+        return f"{x.dtype}{x.shape}"
+    if not depth:
+        return "..."
+    args = [tree(a, depth - 1) for a in x.operands]
+    if op in SYMBOLS:
+        return f"({args[0]} {SYMBOLS[op]} {args[1]})"
+    return f"{f'cast[{x.dtype}]' if op == 'cast' else op}({', '.join(args)})"

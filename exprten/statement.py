@@ -1,0 +1,221 @@
+"""An assignment taken apart: what is read, in which structure, over which axes.
+
+`gather` walks the tree once, each node once. `arrange` decides the axes: a statement of element-wise operations only is
+*plain*: its axes are ordered by the target's strides, turned to run upwards, and merged where every operand runs on. A
+statement with a Remap or a counter is *indexed*: its axes are the target's, because indices mean something there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from exprten_jit.dtypes import DType
+
+from .expr import Apply, Expr, Iota, Remap, Scalar, Weak
+from .modes import Mode
+from .options import Options
+from .shape import Layout, broadcast_strides
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+WEAK = -1  # in a structure: a Python scalar stands here
+
+
+@dataclass
+class Gathered:
+    """What a tree is made of. `structure` has an entry a node, operands before what uses them."""
+
+    structure: list[tuple[Any, ...]] = field(default_factory=list)
+    leaves: list[Tensor] = field(default_factory=list)
+    elements: list[int] = field(default_factory=list)  # of each node
+    scalars: list[Any] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)  # how each scalar travels
+    params: list[tuple[int, ...]] = field(default_factory=list)  # of each Remap
+    indexed: bool = False
+
+
+def gather(root: Expr | Weak, weak: DType) -> Gathered:
+    """Everything below `root`; `weak` is what a Python scalar as the whole value becomes."""
+    found = Gathered()
+    if not isinstance(root, Expr):
+        _scalar(found, root, weak)
+        found.structure.append((WEAK,))
+        found.elements.append(1)
+        return found
+    position: dict[int, int] = {}
+    stack: list[Expr] = [root]
+    while stack:
+        node = stack[-1]
+        if id(node) in position:
+            stack.pop()
+            continue
+        missing = [x for x in node.operands if isinstance(x, Expr) and id(x) not in position]
+        if missing:
+            stack.extend(reversed(missing))
+            continue
+        stack.pop()
+        _enter(found, node, position)
+        found.elements.append(node.size)
+        position[id(node)] = len(found.structure) - 1
+    return found
+
+
+def _enter(found: Gathered, node: Expr, position: dict[int, int]) -> None:
+    refs = []
+    for x, row in zip(node.operands, node.key.types, strict=False):
+        if isinstance(x, Expr):
+            refs.append(position[id(x)])
+        else:
+            refs.append(WEAK)
+            _scalar(found, x, row)
+    match node:
+        case Apply():
+            found.structure.append((node.key, *refs))
+        case Scalar():
+            found.structure.append((node.key,))
+            _scalar(found, node.value, node.key.dtype)
+        case Iota():
+            found.structure.append((node.key, node.axis, *_ones(node)))
+            found.indexed = True
+        case Remap():
+            found.structure.append((node.key, *refs, *_ones(node)))
+            found.params.append(node.params)
+            found.indexed = True
+        case _:
+            found.structure.append((node.key, len(found.leaves)))
+            found.leaves.append(node)  # type: ignore[arg-type]  # the only other kind of expression
+
+
+def _ones(node: Expr) -> tuple[bool, ...]:
+    return tuple(n == 1 for n in node.shape)
+
+
+def _scalar(found: Gathered, value: Any, row: DType) -> None:
+    found.scalars.append(float(value) if row.word == "d" else int(value))
+    found.words.append(row.word)
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A leaf as a kernel sees it: for each of its axes a stride that is known (0, 1, -1) or an argument (None).
+
+    In a plain statement the axes are the statement's, else the leaf's own.
+    """
+
+    name: str
+    dtype: DType
+    classes: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What decides a kernel's machine code; two statements with equal signatures share it."""
+
+    op: str | None  # what combines the target with the value
+    types: tuple[DType, ...]  # what both are converted to for it; without an `op`, the target's type
+    structure: tuple[tuple[Any, ...], ...]
+    operands: tuple[Operand, ...]
+    axes: tuple[int, ...]  # the target's axes, outermost loop first; in a plain statement just numbered
+    indexed: bool
+    reverse: bool
+    options: Options
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """A signature, and the sizes that go with it: names and numbers, in the kernel's order."""
+
+    signature: Signature
+    sizes: tuple[tuple[str, int], ...]
+    extents: tuple[int, ...]  # of the loops, outermost first
+    shifts: tuple[int, ...]  # bytes from each operand's address to the kernel's, where an axis was turned round
+
+
+def arrange(
+    mode: Mode,
+    types: tuple[DType, ...],
+    target: Tensor,
+    found: Gathered,
+    operand_of: Sequence[int],
+    reverse: bool,
+    options: Options,
+    loops: Sequence[int] | None = None,
+) -> Arranged:
+    """The axes and the operands of a statement. `operand_of` names equal views once; the target is operand 0. `loops` is
+    another order of the loops, by position in the usual one.
+    """
+    views = [target] + [leaf for n, leaf in enumerate(found.leaves, 1) if operand_of[n] not in operand_of[:n]]
+    layouts = [view.layout for view in views]
+    axes, extents, strides, shifts = _indexed(layouts) if found.indexed else _plain(layouts)
+    if loops is not None:
+        axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
+    sizes = [(f"n{k}", n) for k, n in enumerate(extents)]
+    operands = []
+    for number, (view, steps) in enumerate(zip(views, strides, strict=True)):
+        name = f"x{number}" if number else "out"
+        near = range(len(steps)) if found.indexed else axes[-1:]
+        classes = tuple(_class(s, k in near) for k, s in enumerate(steps))
+        sizes += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
+        operands.append(Operand(name, view.key.dtype, classes))
+    for r, params in enumerate(found.params):
+        sizes += [(f"r{r}_p{n}", value) for n, value in enumerate(params)]
+    structure = _renumbered(found, operand_of)
+    signature = Signature(mode.op, types, structure, tuple(operands), tuple(axes), found.indexed, reverse, options)
+    turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
+    return Arranged(signature, tuple(sizes), tuple(extents), turned)
+
+
+def _renumbered(found: Gathered, operand_of: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
+    """The structure with each leaf as its operand: equal views are one."""
+    return tuple(
+        (entry[0], operand_of[entry[1] + 1]) if entry[0] != WEAK and entry[0].op == "leaf" else entry
+        for entry in found.structure
+    )
+
+
+def _class(stride: int, near: bool) -> int | None:
+    """0 is always worth knowing; 1 and -1 where lanes may run along the axis."""
+    return stride if stride == 0 or (near and stride in (1, -1)) else None
+
+
+_Axes = tuple[list[int], list[int], list[list[int]], list[int]]  # axes, extents, strides an operand, shifts an operand
+
+
+def _indexed(layouts: Sequence[Layout]) -> _Axes:
+    target = layouts[0]
+    axes = sorted(range(len(target.shape)), key=lambda k: -abs(target.strides[k]))
+    strides = [[0 if n == 1 else s for n, s in zip(view.shape, view.strides, strict=True)] for view in layouts]
+    return axes, [target.shape[k] for k in axes], strides, [0] * len(layouts)
+
+
+def _plain(layouts: Sequence[Layout]) -> _Axes:
+    target = layouts[0]
+    spread = [broadcast_strides(view.shape, view.strides, target.shape) for view in layouts]
+    axes = [k for k, n in enumerate(target.shape) if n != 1]
+    axes.sort(key=lambda k: -abs(target.strides[k]))
+    extents = [target.shape[k] for k in axes]
+    strides = [[s[k] for k in axes] for s in spread]
+    shifts = [0] * len(layouts)
+    for k, n in enumerate(extents):
+        if strides[0][k] < 0:  # walk the target upwards: every operand turns round with it
+            for view, steps in enumerate(strides):
+                shifts[view] += (n - 1) * steps[k]
+                steps[k] = -steps[k]
+    return _merged(extents, strides, shifts)
+
+
+def _merged(extents: list[int], strides: list[list[int]], shifts: list[int]) -> _Axes:
+    """Neighbouring axes become one where every operand runs on from one to the next."""
+    kept: list[int] = []
+    lengths: list[int] = []
+    for k, n in enumerate(extents):
+        if kept and all(s[kept[-1]] == s[k] * n for s in strides):
+            lengths[-1] *= n
+            kept[-1] = k
+        else:
+            kept.append(k)
+            lengths.append(n)
+    return list(range(len(kept))), lengths, [[s[k] for k in kept] for s in strides], shifts

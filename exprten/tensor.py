@@ -1,0 +1,322 @@
+"""Tensors: handles (shape, strides) over memory that somebody allocated on purpose."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+from exprten_jit.dtypes import DType
+
+from . import operators  # noqa: F401  # puts the operators on Expr
+from . import shape as shapes
+from .assign import assign as assign_value
+from .assign import store
+from .buffer import NO_MEMORY, Buffer, Export, allocate
+from .device import DEFAULT_STREAM, Device, Stream, cpu
+from .errors import FreedSpaceError, ShapeError
+from .expr import Expr
+from .key import dtype_row, leaf_key
+from .modes import MODES, OPERATOR, Mode
+from .options import scope
+from .shape import Layout, Shape
+
+ROW_ALIGNMENT = 64  # bytes, of the rows of a padded tensor
+
+
+class Tensor(Expr):
+    """A handle without memory: shape, element type and device. `xt.allocspace(t)` gives it memory.
+
+    >>> t = Tensor((2, 3))
+    >>> t.shape, t.dtype, t.device
+    ((2, 3), dtype('float32'), xt.cpu())
+    """
+
+    __slots__ = ("__weakref__", "buffer", "layout", "offset", "writable")
+
+    buffer: Buffer
+    layout: Layout
+    offset: int  # bytes from the buffer's address
+    writable: bool
+
+    # set below, one for each mode
+    __iadd__: Callable[[Tensor, Any], Tensor]
+    __isub__: Callable[[Tensor, Any], Tensor]
+    __imul__: Callable[[Tensor, Any], Tensor]
+    __itruediv__: Callable[[Tensor, Any], Tensor]
+    __ifloordiv__: Callable[[Tensor, Any], Tensor]
+    __imod__: Callable[[Tensor, Any], Tensor]
+    __ipow__: Callable[[Tensor, Any], Tensor]
+    __iand__: Callable[[Tensor, Any], Tensor]
+    __ior__: Callable[[Tensor, Any], Tensor]
+    __ixor__: Callable[[Tensor, Any], Tensor]
+    __ilshift__: Callable[[Tensor, Any], Tensor]
+    __irshift__: Callable[[Tensor, Any], Tensor]
+
+    def __init__(self, shape: Any, dtype: Any = np.float32, device: Device | None = None) -> None:
+        row = dtype_row(dtype, "Tensor")
+        extents = shapes.shape_of(shape, "Tensor")
+        _set(self, row, device or cpu(), NO_MEMORY, 0, shapes.layout(extents, shapes.packed_strides(extents)), True)
+
+    # facts
+
+    @property
+    def strides(self) -> Shape:
+        """Bytes from one element to the next along each axis, as NumPy's."""
+        return tuple(s * self.key.dtype.itemsize for s in self.layout.strides)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements, padding not counted."""
+        return self.layout.size * self.key.dtype.itemsize
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements follow each other without a gap, the last axis fastest."""
+        return self.layout.packed
+
+    @property
+    def stream(self) -> Stream:
+        """The stream that statements with this target run on."""
+        return DEFAULT_STREAM
+
+    def __repr__(self) -> str:
+        if not self.buffer.address:
+            return f"<tensor {self.shape} {self.dtype}, no memory>"
+        values = np.array2string(np.asarray(_interface(self)), separator=", ", prefix="tensor(")
+        return f"tensor({values}, shape={self.shape}, dtype={self.dtype})"
+
+    # views
+
+    def __getitem__(self, index: Any) -> Tensor:
+        require_memory(self, "index")
+        offset, layout = shapes.view(self.layout, shapes.pick(self.shape, index))
+        return view_of(self, offset, layout)
+
+    @property
+    def T(self) -> Tensor:  # noqa: N802  # NumPy's name
+        """All axes reversed; a view."""
+        return self.transposed(range(self.ndim)[::-1])
+
+    @T.setter
+    def T(self, value: Any) -> None:  # noqa: N802
+        _settle(self.T, value)
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802  # NumPy's name
+        """The last two axes exchanged; a view. Raises ShapeError below two axes."""
+        if self.ndim < 2:
+            raise ShapeError(f"mT: shape {self.shape} has no two axes to exchange")
+        return self.transposed((*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))
+
+    @mT.setter
+    def mT(self, value: Any) -> None:  # noqa: N802
+        _settle(self.mT, value)
+
+    def transposed(self, axes: Any) -> Tensor:
+        """The axes in another order; a view."""
+        require_memory(self, "transpose")
+        order = tuple(axes)
+        shape = tuple(self.shape[a] for a in order)
+        return view_of(self, 0, shapes.layout(shape, tuple(self.layout.strides[a] for a in order)))
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """The same elements under another shape, one extent may be -1; a view, or ShapeError (`xt.reshape` copies nothing either)."""
+        require_memory(self, "reshape")
+        wanted = resolve_shape(self.size, shape[0] if len(shape) == 1 else shape, "reshape")
+        layout = shapes.reshaped(self.layout, wanted)
+        if layout is None:
+            raise ShapeError(
+                f"reshape: no view of shape {wanted} shows a tensor of shape {self.shape} and strides {self.strides}; "
+                "use the expression xt.reshape(t, shape)"
+            )
+        return view_of(self, 0, layout)
+
+    def flat_to_2d(self) -> Tensor:
+        """(..., n) -> (everything else, n); a view, or ShapeError (mshadow FlatTo2D)."""
+        last = self.shape[-1] if self.shape else 1
+        return self.reshape((self.size // last if last else 0, last))
+
+    # assignment
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if index is Ellipsis:
+            if value is not self:
+                _assign_whole(self, value)
+            return
+        _settle(self[index], value)
+
+    def assign(self, value: Any, req: str = "write") -> Tensor:
+        """`xt.assign(self, req, value)`."""
+        return assign_value(self, req, value)
+
+    # as a Python object
+
+    def item(self) -> Any:
+        """The one element as a Python number. Raises TypeError for another size."""
+        if self.size != 1:
+            raise TypeError(f"item: a tensor of shape {self.shape} has {self.size} elements, not one")
+        require_memory(self, "item")
+        return np.asarray(_interface(self)).item()
+
+    def __bool__(self) -> bool:
+        return bool(self.item()) if not self.shape else super().__bool__()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.shape or self.key.dtype.kind not in "iu":
+            raise TypeError(f"a tensor of shape {self.shape} and type {self.dtype} is no index")
+        return int(self.item())
+
+    def __copy__(self) -> Tensor:
+        return view_of(self, 0, self.layout)
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self.to(self.device)
+
+    # exchange
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The elements as a NumPy array on the same memory. While it lives the memory cannot be freed."""
+        require_memory(self, "numpy")
+        return np.asarray(Export(self.buffer, _interface(self).__array_interface__))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:  # type: ignore[override]
+        array = self.numpy()
+        wanted = array.dtype if dtype is None else np.dtype(dtype)
+        if wanted != array.dtype and copy is False:
+            raise ValueError(f"np.asarray: {array.dtype} elements as {wanted} need a copy")
+        return array.astype(wanted) if copy or wanted != array.dtype else array
+
+    def __dlpack__(self, **how: Any) -> Any:  # every argument belongs to NumPy's implementation
+        return self.numpy().__dlpack__(**how)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # kDLCPU
+
+    def to(self, device: Device) -> Tensor:
+        """A copy of the elements in new memory of `device`, packed."""
+        require_memory(self, "to")
+        return store(MODES["write"], new(self.shape, self.key.dtype, device), self)
+
+    __hash__ = object.__hash__
+
+
+def _set(t: Tensor, row: DType, device: Device, buffer: Buffer, offset: int, layout: Layout, writable: bool) -> Tensor:
+    t.key = leaf_key("leaf", row, device)
+    t.shape = layout.shape
+    t.layout = layout
+    t.buffer = buffer
+    t.offset = offset
+    t.writable = writable
+    return t
+
+
+def handle(row: DType, buffer: Buffer, offset: int, layout: Layout, writable: bool) -> Tensor:
+    """A handle on existing memory."""
+    return _set(Tensor.__new__(Tensor), row, buffer.device, buffer, offset, layout, writable)
+
+
+def new(shape: Shape, row: DType, device: Device, pad: bool = False) -> Tensor:
+    """A tensor with uninitialised memory of its own."""
+    strides = shapes.padded_strides(shape, row.itemsize, ROW_ALIGNMENT) if pad else shapes.packed_strides(shape)
+    layout = shapes.layout(shape, strides)
+    return handle(row, allocate(space(layout, row), device), 0, layout, True)
+
+
+def space(layout: Layout, row: DType) -> int:
+    """Bytes that a layout takes, padding of the last row included."""
+    rows = layout.shape[0] * layout.strides[0] if layout.shape else 1
+    return max(rows, layout.high) * row.itemsize
+
+
+def view_of(t: Tensor, elements: int, layout: Layout) -> Tensor:
+    """A handle on the same memory, `elements` further on, under another layout."""
+    return handle(t.key.dtype, t.buffer, t.offset + elements * t.key.dtype.itemsize, layout, t.writable)
+
+
+class _Interface:
+    __slots__ = ("__array_interface__",)
+    __array_interface__: dict[str, Any]
+
+
+def _interface(t: Tensor) -> _Interface:
+    """The array interface of a tensor with memory; whoever keeps it must keep the buffer."""
+    made = _Interface()
+    made.__array_interface__ = {
+        "data": (t.buffer.address + t.offset, not t.writable),
+        "shape": t.shape,
+        "strides": t.strides,
+        "typestr": t.dtype.str,
+        "version": 3,
+    }
+    return made
+
+
+def require_memory(t: Tensor, operation: str) -> None:
+    if not t.buffer.address:
+        why = "was not allocated; call xt.allocspace(t) first" if t.buffer is NO_MEMORY else "was freed"
+        raise FreedSpaceError(f"{operation}: the tensor of shape {t.shape} and type {t.dtype} {why}")
+
+
+def resolve_shape(size: int, shape: Any, operation: str) -> Shape:
+    """A shape of `size` elements in which one extent may be -1. Raises ShapeError where the sizes differ."""
+    extents = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    given = [operator.index(n) for n in extents]
+    if given.count(-1) == 1:
+        others = int(np.prod([n for n in given if n != -1], dtype=np.int64))
+        given[given.index(-1)] = size // others if others and size % others == 0 else -1
+    if min(given, default=0) < 0 or int(np.prod(given, dtype=np.int64)) != size:
+        raise ShapeError(f"{operation}: {size} elements do not make shape {tuple(extents)}")
+    return shapes.intern_shape(tuple(given))
+
+
+# Assignment operators: the direct call where this statement has one, the whole way otherwise.
+
+
+def _direct(mode: Mode) -> Callable[[Tensor, Any], Tensor]:
+    name = mode.name
+
+    def method(self: Tensor, value: Any) -> Tensor:
+        cls = value.__class__
+        try:
+            call = self.key.statements[name][cls if cls is float or cls is int else value.key]
+        except (KeyError, AttributeError):
+            return store(mode, self, value)
+        if scope.open or call(self, value) is NotImplemented:
+            return store(mode, self, value)
+        return self
+
+    return method
+
+
+def _refuse_matmul(_self: Tensor, _value: Any) -> NoReturn:
+    raise TypeError("@=: matrix products are not in this version of exprten; use np.matmul on t.numpy()")
+
+
+_assign_whole = _direct(MODES["write"])
+for _name in ("add", "sub", "mul"):
+    setattr(Tensor, f"__i{_name}__", _direct(MODES[_name]))
+Tensor.__itruediv__ = _direct(MODES["div"])
+for _name, _mode in OPERATOR.items():
+    setattr(Tensor, f"__i{_name}__", _direct(_mode))
+Tensor.__imatmul__ = _refuse_matmul  # type: ignore[attr-defined]  # never returns
+
+
+def _settle(view: Tensor, value: Any) -> None:
+    """`t[index] = value`. After `t[index] -= e` Python assigns the view to itself: that is done already."""
+    if (
+        isinstance(value, Tensor)
+        and value.layout is view.layout
+        and value.key is view.key
+        and value.buffer is view.buffer
+        and value.offset == view.offset
+    ):
+        return
+    store(MODES["write"], view, value)

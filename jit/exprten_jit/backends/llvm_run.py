@@ -1,0 +1,131 @@
+"""LLVM text in, addresses of machine code out."""
+
+from __future__ import annotations
+
+import ctypes.util
+import itertools
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ..schedule import Machine
+
+_LOCK = threading.Lock()  # one compilation at a time: LLVM's own lock, taken once
+_libraries = itertools.count()
+_loaded: list[Any] = []  # machine code is never unloaded: a builtin or a plan may still hold its address
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A module that was linked: its text, its object file, and the addresses of its functions."""
+
+    text: str
+    object: bytes
+    address: Mapping[str, int]
+
+
+@cache
+def _llvm() -> Any:  # llvmlite has no types
+    """llvmlite, imported by the first compilation: importing exprten stays as cheap as importing NumPy."""
+    import llvmlite.binding
+
+    return llvmlite.binding
+
+
+@cache
+def host_cpu() -> tuple[str, str]:
+    """(name, features) of this processor as LLVM calls them."""
+    return _llvm().get_host_cpu_name(), _llvm().get_host_cpu_features().flatten()
+
+
+@cache
+def machine() -> Machine:
+    """What the schedule wants to know of this processor."""
+    features = set(host_cpu()[1].split(","))
+    if "+avx512bw" in features and "+avx512vl" in features:
+        return Machine(512, frozenset((8, 16, 32, 64)))
+    if "+avx" in features:
+        return Machine(256, frozenset((32, 64)))
+    return Machine(128, frozenset())  # SSE2 and NEON have no masked moves: the tail goes one element at a time
+
+
+@cache
+def _target() -> Any:
+    _llvm().initialize_native_target()
+    _llvm().initialize_native_asmprinter()
+    cpu, features = host_cpu()
+    return (
+        _llvm()
+        .Target.from_default_triple()
+        .create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="jitdefault", jit=True)
+    )
+
+
+@cache
+def _jit() -> Any:
+    return _llvm().create_lljit_compiler(_target(), use_jit_link=False)
+
+
+def _parse(text: str, level: int) -> Any:
+    module = _llvm().parse_assembly(text)
+    module.triple = _llvm().get_process_triple()
+    module.data_layout = str(_target().target_data)
+    module.verify()
+    if level:
+        # Explicit vectors need no passes (same speed, a third of the time); the option is there to look and compare.
+        options = _llvm().create_pipeline_tuning_options(level)
+        builder = _llvm().create_pass_builder(_target(), options)
+        builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def compile_text(text: str, functions: tuple[str, ...], symbols: Mapping[str, int], level: int = 0) -> Compiled:
+    """Compile and link a module. `symbols` are the addresses of the functions it calls by name, besides the C library's."""
+    with _LOCK:
+        jit = _jit()
+        code = _target().emit_object(_parse(text, level))
+        builder = _llvm().JITLibraryBuilder().add_object_img(code).add_current_process()
+        for name, address in symbols.items():
+            builder.import_symbol(name, address)
+        for name, address in _c_math().items():
+            builder.import_symbol(name, address)
+        for name in functions:
+            builder.export_symbol(name)
+        library = builder.link(jit, f"exprten{next(_libraries)}")
+    _loaded.append(library)
+    return Compiled(text, code, {name: library[name] for name in functions})
+
+
+@cache
+def _c_math() -> dict[str, int]:
+    """The C library functions that LLVM calls for an intrinsic, whatever the interpreter was linked with."""
+    found = ctypes.util.find_library("m") or ctypes.util.find_library("c")
+    library = ctypes.CDLL(found)
+    names = ("exp", "log", "sin", "cos", "tanh", "pow", "fmod", "roundeven")
+    addresses = {}
+    for name in (*names, *(f"{n}f" for n in names)):
+        if hasattr(library, name):
+            addresses[name] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+    return addresses
+
+
+def assembly(text: str, level: int = 0) -> str:
+    """The machine code of a module, as assembly text."""
+    with _LOCK:
+        _jit()
+        return str(_target().emit_assembly(_parse(text, level)))
+
+
+def optimised(text: str, level: int) -> str:
+    """The module after LLVM's own passes at `level`."""
+    with _LOCK:
+        _jit()
+        return str(_parse(text, level))
+
+
+def versions() -> dict[str, str]:
+    import llvmlite
+
+    return {"llvmlite": llvmlite.__version__, "LLVM": ".".join(map(str, _llvm().llvm_version_info))}

@@ -1,0 +1,143 @@
+"""LLVM IR text, one function at a time: instructions, blocks and loops, values that are one lane or many."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..dtypes import DType
+
+INDEX_TYPE = "i64"
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """An SSA value: its name or literal, the LLVM type of a lane, and how many lanes."""
+
+    name: str
+    lane: str
+    count: int = 1
+
+    @property
+    def type(self) -> str:
+        return self.lane if self.count == 1 else f"<{self.count} x {self.lane}>"
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}"
+
+
+def literal(value: bool | int | float, dtype: DType) -> str:
+    """A constant of `dtype` as LLVM reads it: floats by their bits."""
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind != "f":
+        return str(int(value))
+    if dtype.bits == 32:  # LLVM writes a float as the double of the same value
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+class Text:
+    """The body of a function under construction."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.declared: dict[str, str] = {}
+        self.block = "entry"
+        self._names = 0
+        self._labels = 0
+
+    def name(self) -> str:
+        self._names += 1
+        return f"%v{self._names}"
+
+    def put(self, line: str) -> None:
+        self.lines.append("  " + line)
+
+    def let(self, instruction: str, lane: str, count: int = 1) -> Lanes:
+        name = self.name()
+        self.put(f"{name} = {instruction}")
+        return Lanes(name, lane, count)
+
+    def call(self, function: str, lane: str, count: int, *args: Lanes) -> Lanes:
+        result = Lanes("", lane, count).type
+        self.declare(function, result, *(a.type for a in args))
+        return self.let(f"call {result} {function}({', '.join(map(str, args))})", lane, count)
+
+    def call_void(self, function: str, *args: str) -> None:
+        self.declare(function, "void", *(a.rsplit(" ", 1)[0] for a in args))
+        self.put(f"call void {function}({', '.join(args)})")
+
+    def declare(self, function: str, result: str, *types: str) -> None:
+        self.declared.setdefault(function, f"declare {result} {function}({', '.join(types)})")
+
+    # index arithmetic on scalars, by SSA name
+
+    def index(self, instruction: str, a: str, b: str | int) -> str:
+        if instruction == "add" and str(b) == "0":
+            return a
+        if instruction == "add" and a == "0":
+            return str(b)
+        if instruction == "mul" and "1" in (a, str(b)):
+            return str(b) if a == "1" else a
+        return self.let(f"{instruction} {INDEX_TYPE} {a}, {b}", INDEX_TYPE).name
+
+    def lesser(self, a: str, b: str) -> str:
+        return self.call("@llvm.smin.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(b, INDEX_TYPE)).name
+
+    # blocks and loops
+
+    def label(self, stem: str) -> str:
+        self._labels += 1
+        return f"{stem}{self._labels}"
+
+    def open(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+        self.block = label
+
+    def loop(self, low: str, high: str, step: int, body: Callable[[str], None], down: bool = False) -> None:
+        """`body(i)` for i = low, low + step, … below high; `down` visits the same indices from the last. high - low is a
+        multiple of `step`.
+        """
+        head, inside, after = self.label("loop"), self.label("body"), self.label("after")
+        i, following, more = self.name(), self.name(), self.name()
+        first = self.index("sub", high, step) if down else low
+        before = self.block
+        self.put(f"br label %{head}")
+        self.open(head)
+        at = len(self.lines)
+        self.put("")  # the phi, once the last block of the body is known
+        self.put(f"{more} = icmp {'sge' if down else 'slt'} i64 {i}, {low if down else high}")
+        self.put(f"br i1 {more}, label %{inside}, label %{after}")
+        self.open(inside)
+        body(i)
+        self.put(f"{following} = {'sub' if down else 'add'} nsw i64 {i}, {step}")
+        self.lines[at] = f"  {i} = phi i64 [ {first}, %{before} ], [ {following}, %{self.block} ]"
+        self.put(f"br label %{head}")
+        self.open(after)
+
+    def repeat(self, low: str, high: str, body: Callable[[str], str]) -> None:
+        """`i = body(i)` from low while i < high."""
+        head, inside, after = self.label("while"), self.label("body"), self.label("after")
+        i, more = self.name(), self.name()
+        before = self.block
+        self.put(f"br label %{head}")
+        self.open(head)
+        at = len(self.lines)
+        self.put("")
+        self.put(f"{more} = icmp slt i64 {i}, {high}")
+        self.put(f"br i1 {more}, label %{inside}, label %{after}")
+        self.open(inside)
+        following = body(i)
+        self.lines[at] = f"  {i} = phi i64 [ {low}, %{before} ], [ {following}, %{self.block} ]"
+        self.put(f"br label %{head}")
+        self.open(after)
+
+    def when(self, condition: str, body: Callable[[], None]) -> None:
+        inside, after = self.label("then"), self.label("after")
+        self.put(f"br i1 {condition}, label %{inside}, label %{after}")
+        self.open(inside)
+        body()
+        self.put(f"br label %{after}")
+        self.open(after)

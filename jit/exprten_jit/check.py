@@ -1,0 +1,64 @@
+"""The rules of kernel IR, checked whenever a kernel is made: a breach is our mistake, never the user's."""
+
+from __future__ import annotations
+
+from .derived import TABLE
+from .dtypes import BOOL, INDEX
+from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Value, walk
+from .ops import CASTS, PRIMITIVE
+
+
+class IRError(AssertionError):
+    """A kernel breaks a rule of the IR."""
+
+
+def check(kernel: Kernel) -> None:
+    """Raise IRError where `kernel` is not well formed."""
+    axes = {axis for axis, _ in kernel.axes}
+    _require(len(axes) == len(kernel.axes), "an axis stands twice")
+    roots = [extent for _, extent in kernel.axes]
+    for extent in roots:
+        _require(not extent.free, f"an extent depends on {extent.free}")
+    for store in kernel.stores:
+        _require(store.offset.dtype is INDEX, f"offset of {store.leaf.name} is {store.offset.dtype}")
+        _require(store.value.dtype is store.leaf.dtype, f"{store.leaf.dtype} stored from {store.value.dtype}")
+        _require(store.leaf in kernel.leaves, f"{store.leaf.name} is no argument")
+        roots += [store.offset, store.value]
+    for node in walk(*roots):
+        _require(node.free <= axes, f"{type(node).__name__} needs {set(node.free) - axes}")
+        _check_node(node, kernel)
+
+
+def _require(holds: bool, fact: str) -> None:
+    if not holds:
+        raise IRError(f"kernel IR: {fact}")
+
+
+def _check_node(node: Value, kernel: Kernel) -> None:
+    match node:
+        case Const(value, dtype):
+            python = {"b": bool, "f": float}.get(dtype.kind, int)
+            _require(type(value) is python, f"{dtype} constant is a {type(value).__name__}")
+        case Size():
+            _require(node in kernel.sizes, f"size {node.name} is no argument")
+        case Param():
+            _require(node in kernel.params, f"scalar {node.name} is no argument")
+        case Load(leaf, offset, when):
+            _require(leaf in kernel.leaves, f"{leaf.name} is no argument")
+            _require(offset.dtype is INDEX, f"offset into {leaf.name} is {offset.dtype}")
+            _require(when is None or when.dtype is BOOL, f"guard of {leaf.name} is not bool")
+        case Op("cast", args, dtype):
+            _require(
+                len(args) == 1 and (args[0].dtype.kind, dtype.kind) in CASTS, f"no cast {args[0].dtype} to {dtype}"
+            )
+        case Op("floor_divide", args, dtype):
+            _require(all(x.dtype is INDEX for x in (*args, node)), "`//` is index arithmetic")
+        case Op(name, args):
+            _require(name in PRIMITIVE, f"{name} is no primitive" + (", it is derived" if name in TABLE else ""))
+            _require(len(args) == PRIMITIVE[name].arity, f"{name} has {len(args)} operands")
+            _require(args[0].dtype.kind in PRIMITIVE[name].llvm, f"{name} knows no {args[0].dtype}")
+            _require(len({a.dtype for a in args[1:]}) < 2, f"{name} of {[a.dtype for a in args]}")
+        case Axis() | Local():
+            pass
+        case _:
+            raise IRError(f"kernel IR: no such value: {type(node).__name__}")

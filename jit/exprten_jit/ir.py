@@ -1,0 +1,401 @@
+"""Kernel IR: what a kernel stores, as scalar values over loop axes.
+
+    kernel ::= Kernel(axes, stores, leaves, sizes, params)     # for every point of the axes: each store, in order
+    store  ::= Store(leaf, offset, value)                      # leaf[offset] = value
+    value  ::= Const(value, dtype)
+             | Param(name, dtype)                              # a scalar argument
+             | Size(name)                                      # an int64 argument: an extent, a stride, an offset
+             | Axis(name)                                      # the index of a loop, from 0 below its extent
+             | Load(leaf, offset, when)                        # leaf[offset]; 0, and memory untouched, where `when` is false
+             | Op(op, args, dtype)                             # a row of `ops`, or "cast"
+             | Local(name, dtype)                              # bound by the loop nest (schedule), never by a front end
+
+Offsets count elements from the leaf's address. Index arithmetic is int64 and exact; `//` rounds down and asks for a positive
+divisor. A guard sits on the loads below it, not around them, so any value may be computed anywhere its axes are known.
+
+Values are hash-consed: equal values are the same object, so equality is identity and common sub-expressions are one node.
+"""
+
+from __future__ import annotations
+
+import struct
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from .dtypes import BOOL, INDEX, DType
+
+
+class Value:
+    """A scalar value. Operators are index arithmetic; element arithmetic is built by name with `derived.apply`."""
+
+    dtype: DType
+    __match_args__: tuple[str, ...] = ()
+
+    @property
+    def children(self) -> tuple[Value, ...]:
+        return ()
+
+    @cached_property
+    def free(self) -> frozenset[Axis | Local]:
+        """The axes and locals that must be bound before this value is known."""
+        return frozenset().union(*(child.free for child in self.children))
+
+    def __add__(self, other: Value | int) -> Value:
+        return _add(self, index(other))
+
+    def __radd__(self, other: int) -> Value:
+        return _add(index(other), self)
+
+    def __sub__(self, other: Value | int) -> Value:
+        return _subtract(self, index(other))
+
+    def __rsub__(self, other: int) -> Value:
+        return _subtract(index(other), self)
+
+    def __mul__(self, other: Value | int) -> Value:
+        return _multiply(self, index(other))
+
+    def __rmul__(self, other: int) -> Value:
+        return _multiply(index(other), self)
+
+    def __floordiv__(self, other: Value | int) -> Value:
+        return _divide(self, index(other))
+
+    def __mod__(self, other: Value | int) -> Value:
+        return self - (self // other) * other  # one division serves both
+
+    def __lt__(self, other: Value | int) -> Value:
+        return op("less", (self, index(other)), BOOL)
+
+    def __ge__(self, other: Value | int) -> Value:
+        return op("greater_equal", (self, index(other)), BOOL)
+
+    def __and__(self, other: Value) -> Value:
+        return both(self, other)
+
+
+@dataclass(frozen=True, eq=False)
+class Const(Value):
+    value: bool | int | float
+    dtype: DType
+
+
+@dataclass(frozen=True, eq=False)
+class Param(Value):
+    name: str
+    dtype: DType
+
+
+@dataclass(frozen=True, eq=False)
+class Size(Value):
+    name: str
+    dtype: DType = INDEX
+
+
+@dataclass(frozen=True, eq=False)
+class Axis(Value):
+    name: str
+    dtype: DType = INDEX
+
+    @cached_property
+    def free(self) -> frozenset[Axis | Local]:
+        return frozenset((self,))
+
+
+@dataclass(frozen=True, eq=False)
+class Local(Value):
+    name: str
+    dtype: DType
+
+    @cached_property
+    def free(self) -> frozenset[Axis | Local]:
+        return frozenset((self,))
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """An array argument: elements of one type behind one address."""
+
+    name: str
+    dtype: DType
+
+
+@dataclass(frozen=True, eq=False)
+class Load(Value):
+    leaf: Leaf
+    offset: Value
+    when: Value | None
+    dtype: DType
+
+    @property
+    def children(self) -> tuple[Value, ...]:
+        return (self.offset,) if self.when is None else (self.offset, self.when)
+
+
+@dataclass(frozen=True, eq=False)
+class Op(Value):
+    op: str
+    args: tuple[Value, ...]
+    dtype: DType
+
+    @property
+    def children(self) -> tuple[Value, ...]:
+        return self.args
+
+
+@dataclass(frozen=True)
+class Store:
+    leaf: Leaf
+    offset: Value
+    value: Value
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """`axes` are ordered, outermost first, each with its extent. The last three are the kernel's arguments, in order."""
+
+    axes: tuple[tuple[Axis, Value], ...]
+    stores: tuple[Store, ...]
+    leaves: tuple[Leaf, ...]
+    sizes: tuple[Size, ...]
+    params: tuple[Param, ...]
+    reverse: bool = False  # walk every axis downwards, for a target that is also read at earlier addresses
+
+
+N = TypeVar("N", bound=Value)
+_interned: weakref.WeakValueDictionary[tuple[Any, ...], Value] = weakref.WeakValueDictionary()
+
+
+def _intern(node: N) -> N:
+    """The one object equal to `node`. Children count by identity: an entry lives no longer than the node, which holds them."""
+    key = (type(node), *(_identity(getattr(node, f)) for f in node.__match_args__))
+    return _interned.setdefault(key, node)  # type: ignore[return-value]
+
+
+def _identity(x: Any) -> Any:
+    if isinstance(x, Value):
+        return id(x)
+    if isinstance(x, tuple):
+        return tuple(_identity(y) for y in x)
+    if isinstance(x, float):
+        return struct.pack("d", x)  # 0.0 == -0.0 == False, and NaN != NaN: constants are told apart by their bits
+    return (type(x), x)
+
+
+def const(value: bool | int | float, dtype: DType) -> Const:
+    return _intern(Const(value, dtype))
+
+
+def param(name: str, dtype: DType) -> Param:
+    return _intern(Param(name, dtype))
+
+
+def size(name: str) -> Size:
+    return _intern(Size(name))
+
+
+def axis(name: str) -> Axis:
+    return _intern(Axis(name))
+
+
+def local(name: str, dtype: DType) -> Local:
+    return _intern(Local(name, dtype))
+
+
+def load(leaf: Leaf, offset: Value, when: Value | None = None) -> Load:
+    return _intern(Load(leaf, offset, when, leaf.dtype))
+
+
+def op(name: str, args: tuple[Value, ...], dtype: DType) -> Op:
+    return _intern(Op(name, args, dtype))
+
+
+def cast(value: Value, dtype: DType) -> Value:
+    return value if value.dtype is dtype else op("cast", (value,), dtype)
+
+
+# Index arithmetic: exact identities only, enough for strides of 0 and 1 and for offsets of 0 to disappear.
+
+
+def index(x: Value | int) -> Value:
+    return const(x, INDEX) if isinstance(x, int) else x
+
+
+def _number(x: Value) -> int | None:
+    return int(x.value) if isinstance(x, Const) and abs(x.value) < 1 << 31 else None  # folding never overflows
+
+
+def _add(a: Value, b: Value) -> Value:
+    m, n = _number(a), _number(b)
+    if m is not None and n is not None:
+        return index(m + n)
+    if m == 0:
+        return b
+    if n == 0:
+        return a
+    return op("add", (a, b), INDEX)
+
+
+def _subtract(a: Value, b: Value) -> Value:
+    m, n = _number(a), _number(b)
+    if m is not None and n is not None:
+        return index(m - n)
+    if a is b:
+        return index(0)
+    if n == 0:
+        return a
+    return op("subtract", (a, b), INDEX)
+
+
+def _multiply(a: Value, b: Value) -> Value:
+    m, n = _number(a), _number(b)
+    if m is not None and n is not None:
+        return index(m * n)
+    if m == 0 or n == 0:
+        return index(0)
+    if m == 1:
+        return b
+    if n == 1:
+        return a
+    return op("multiply", (a, b), INDEX)
+
+
+def _divide(a: Value, b: Value) -> Value:
+    m, n = _number(a), _number(b)
+    if m is not None and n:
+        return index(m // n)
+    if n == 1:
+        return a
+    return op("floor_divide", (a, b), INDEX)
+
+
+TRUE = const(True, BOOL)
+FALSE = const(False, BOOL)
+
+
+def both(a: Value | None, b: Value | None) -> Value:
+    """`a and b`, where None is true."""
+    if a is None or a is TRUE or a is b:
+        return b if b is not None else TRUE
+    if b is None or b is TRUE:
+        return a
+    return op("bitwise_and", (a, b), BOOL)
+
+
+def negation(a: Value) -> Value:
+    """`not a`; a comparison turns round, so that it stays a comparison."""
+    match a:
+        case Const():
+            return FALSE if a.value else TRUE
+        case Op("less", args) if args[0].dtype is INDEX:  # an index is never NaN
+            return op("greater_equal", args, BOOL)
+        case Op("greater_equal", args) if args[0].dtype is INDEX:
+            return op("less", args, BOOL)
+    return op("bitwise_xor", (a, TRUE), BOOL)
+
+
+# Walking and rewriting.
+
+
+def walk(*roots: Value) -> Iterator[Value]:
+    """Every node below the roots, once each, children first. No recursion: trees may be hundreds deep."""
+    seen: set[int] = set()
+    stack = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node.children))
+
+
+def rebuild(node: Value, children: tuple[Value, ...]) -> Value:
+    """`node` over other children, simplified as if newly built."""
+    if all(new is old for new, old in zip(children, node.children, strict=True)):
+        return node
+    match node:
+        case Load():
+            return load(node.leaf, children[0], children[1] if len(children) > 1 else None)
+        case Op(dtype=dtype) if (
+            dtype is INDEX and node.op in _INDEX_ARITHMETIC and all(child.dtype is INDEX for child in children)
+        ):
+            return _INDEX_ARITHMETIC[node.op](*children)
+        case Op("bitwise_and") if node.dtype is BOOL:
+            return both(*children)
+        case Op():
+            return op(node.op, children, node.dtype)
+    raise AssertionError(f"{node} has no children to replace")
+
+
+_INDEX_ARITHMETIC: dict[str, Callable[[Value, Value], Value]] = {
+    "add": _add,
+    "subtract": _subtract,
+    "multiply": _multiply,
+    "floor_divide": _divide,
+}
+
+
+def rewrite(root: Value, change: Callable[[Value], Value | None]) -> Value:
+    """`root` with every node for which `change` gives a value replaced by it, the others rebuilt over their new children."""
+    done: dict[int, Value] = {}
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        if id(node) in done:
+            stack.pop()
+            continue
+        new = change(node)
+        if new is None:
+            missing = [child for child in node.children if id(child) not in done]
+            if missing:
+                stack.extend(missing)
+                continue
+            new = rebuild(node, tuple(done[id(child)] for child in node.children))
+        done[id(node)] = new
+        stack.pop()
+    return done[id(root)]
+
+
+def substitute(root: Value, values: dict[Value, Value]) -> Value:
+    return rewrite(root, values.get)
+
+
+def under(value: Value, guard: Value) -> Value:
+    """`value` whose loads happen only where `guard` holds."""
+
+    def change(node: Value) -> Value | None:
+        return load(node.leaf, node.offset, both(node.when, guard)) if isinstance(node, Load) else None
+
+    return rewrite(value, change)
+
+
+def guarded(guard: Value | None, value: Value, other: Value) -> Value:
+    """`value` where `guard` holds, else `other`; the loads of each side happen only there."""
+    if guard is None or guard is TRUE:
+        return value
+    return op("where", (guard, under(value, guard), under(other, negation(guard))), value.dtype)
+
+
+def affine(value: Value, v: Axis) -> tuple[Value, Value] | None:
+    """(coefficient, rest), both free of `v`, with value = coefficient * v + rest; None where there is no such pair."""
+    if v not in value.free:
+        return index(0), value
+    if value is v:
+        return index(1), index(0)
+    match value:
+        case Op("add" | "subtract", (a, b)):
+            p, q = affine(a, v), affine(b, v)
+            if p and q:
+                return (p[0] + q[0], p[1] + q[1]) if value.op == "add" else (p[0] - q[0], p[1] - q[1])
+        case Op("multiply", (a, b)):
+            if v in b.free:
+                a, b = b, a
+            p = None if v in b.free else affine(a, v)
+            if p:
+                return p[0] * b, p[1] * b
+    return None

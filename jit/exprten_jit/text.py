@@ -1,0 +1,83 @@
+"""Kernel IR as text: for people, for golden files, and the same text for the same kernel in every process."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Value, walk
+
+_INFIX = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//",
+    "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=",
+    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "shift_left": "<<", "shift_right": ">>",
+}  # fmt: skip
+
+
+class Namer:
+    """Names for the values used more than once, given out in the order in which they are first needed."""
+
+    def __init__(self, *roots: Value) -> None:
+        uses: Counter[int] = Counter()
+        for node in walk(*roots):
+            uses.update(id(child) for child in node.children)
+        uses.update(id(root) for root in roots)
+        self._shared = {key for key, count in uses.items() if count > 1}
+        self.names: dict[int, str] = {}
+
+    def lines(self, root: Value) -> list[str]:
+        """Definitions of the shared values below `root` that have no name yet."""
+        out = []
+        for node in walk(root):
+            if id(node) in self._shared and id(node) not in self.names and node.children and node is not root:
+                text = show(node, self.names)
+                self.names[id(node)] = f"t{len(self.names)}"
+                out.append(f"{self.names[id(node)]} = {text}")
+        return out
+
+
+def show(value: Value, names: dict[int, str] | None = None) -> str:
+    """One value on one line; a node with a name is shown by it."""
+    names = names or {}
+    done: dict[int, str] = {}
+    stack = [value]
+    while stack:
+        node = stack[-1]
+        missing = [c for c in node.children if id(c) not in names and id(c) not in done]
+        if missing:
+            stack.extend(missing)
+            continue
+        stack.pop()
+        done[id(node)] = _one(node, [names.get(id(c)) or done[id(c)] for c in node.children])
+    return done[id(value)]
+
+
+def _one(node: Value, args: list[str]) -> str:
+    match node:
+        case Const(value, dtype):
+            return str(value) if dtype.kind == "b" or dtype.name == "int64" else f"{dtype}({value!r})"
+        case Param(name) | Size(name) | Axis(name) | Local(name):
+            return name
+        case Load(leaf):
+            return f"{leaf.name}[{args[0]}]" + (f" when {args[1]}" if len(args) > 1 else "")
+        case Op("cast", _, dtype):
+            return f"{dtype}({args[0]})"
+        case Op(name) if name in _INFIX:
+            return f"({args[0]} {_INFIX[name]} {args[1]})"
+        case Op(name):
+            return f"{name}({', '.join(args)})"
+    raise AssertionError(f"no such value: {type(node).__name__}")
+
+
+def text(kernel: Kernel) -> str:
+    """The kernel as its arguments, its axes and its stores."""
+    arguments = [f"{leaf.name}: {leaf.dtype}*" for leaf in kernel.leaves]
+    arguments += [s.name for s in kernel.sizes] + [f"{p.name}: {p.dtype}" for p in kernel.params]
+    down = " downwards" if kernel.reverse else ""
+    lines = [f"kernel({', '.join(arguments)})"]
+    lines += [f"  for {axis.name} < {show(extent)}{down}" for axis, extent in kernel.axes]
+    names = Namer(*(value for s in kernel.stores for value in (s.offset, s.value)))
+    for store in kernel.stores:
+        body = names.lines(store.offset) + names.lines(store.value)
+        body.append(f"{store.leaf.name}[{show(store.offset, names.names)}] = {show(store.value, names.names)}")
+        lines += [f"    {line}" for line in body]
+    return "\n".join(lines)

@@ -1,0 +1,71 @@
+"""What all tests share: hypothesis' profile and seed, golden files, and the reason why a GPU test is skipped."""
+
+import functools
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+GOLDEN = Path(__file__).parent / "golden"
+
+# No deadline: the first example of a kernel compiles it. In CI the examples are the same in every run, so a red run is ours.
+settings.register_profile("local", deadline=None, print_blob=True)
+settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True, database=None)
+PROFILE = "ci" if os.environ.get("CI") else "local"
+settings.load_profile(PROFILE)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write tests/golden from what the code gives now")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    # Chosen before hypothesis' own hook reads it and before xdist starts workers, so that all draw from one printed seed.
+    if PROFILE == "local" and config.getoption("--hypothesis-seed") is None:
+        config.option.hypothesis_seed = str(random.randrange(2**32))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    # At the end, not in the header: -q hides the header.
+    seed = "derandomized" if PROFILE == "ci" else f"--hypothesis-seed={config.getoption('--hypothesis-seed')}"
+    terminalreporter.write_line(f"hypothesis profile {PROFILE}, {seed}")
+
+
+@functools.cache
+def _why_no_gpu() -> str:
+    """Empty where a CUDA device answers."""
+    try:
+        import cupy
+    except ImportError as error:
+        return f"no CuPy: {error}"
+    try:
+        return "" if cupy.cuda.runtime.getDeviceCount() else "no CUDA device"
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"no CUDA device: {error}"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("gpu") and (reason := _why_no_gpu()):
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """`golden(name, text)`: `text` is what `tests/golden/<name>` holds. A missing file fails; `--update-golden` writes it."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        elif not path.exists():
+            pytest.fail(f"tests/golden/{name} is missing; write it with --update-golden and read it")
+        assert text == path.read_text(encoding="utf-8"), (
+            f"tests/golden/{name} differs; --update-golden if that is meant"
+        )
+
+    return compare

@@ -1,0 +1,126 @@
+"""A module imports only from the floors below its own, wherever in it the import stands."""
+
+import ast
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = {"exprten": ROOT / "exprten", "exprten_jit": ROOT / "jit" / "exprten_jit"}
+FORBIDDEN = {"exprten": (), "exprten_jit": ("exprten",)}
+
+# Lowest first. Modules of one line do not import each other; those under one `*` may, in no circle.
+FLOORS = {
+    "exprten_jit": [
+        "dtypes",
+        "ops",
+        "ir",
+        "derived",
+        "text check interpret",
+        "schedule",
+        "backends.*",
+        "hostcall",
+        "__init__",
+    ],
+    "exprten": [
+        "errors",
+        "device",
+        "buffer",
+        "shape",
+        "options show",
+        "key",
+        "expr",
+        "operators modes overlap",
+        "statement",
+        "lower",
+        "recompute",
+        "assign",
+        "tensor",
+        "plan functions",
+        "extension.*",
+        "interop",
+        "testing info",
+        "__init__",
+        "__main__",
+    ],
+}
+
+# (module, what it imports from a higher floor) -> why. Only under TYPE_CHECKING or inside a function.
+LAZY: dict[tuple[str, str], str] = {
+    ("exprten.statement", "exprten.tensor"): "the type of a leaf and of the target; nothing of it is called",
+    ("exprten.assign", "exprten.tensor"): "the type of a leaf and of the target; nothing of it is called",
+}
+
+
+def row(module: str) -> tuple[int, str]:
+    """The floor of `pkg.path.name` and the pattern that names it; floor -1 where the table has none."""
+    package, _, name = module.partition(".")
+    rows = ((i, p) for i, line in enumerate(FLOORS[package]) for p in line.split() if fnmatchcase(name, p))
+    return next(rows, (-1, ""))
+
+
+def modules(package: str) -> dict[str, Path]:
+    paths = SOURCES[package].rglob("*.py")
+    return {".".join((package, *p.relative_to(SOURCES[package]).with_suffix("").parts)): p for p in paths}
+
+
+def imports(module: str, path: Path) -> Iterator[tuple[str, ast.stmt, bool]]:
+    """What `module` imports by full name, the statement, and whether it runs when the module is loaded."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    known = {name for package in SOURCES for name in modules(package)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(
+                [*module.split(".")[: -node.level], *filter(None, [node.module])] if node.level else [node.module]
+            )
+            names = [
+                full if {full, f"{full}.__init__"} & known else base
+                for full in (f"{base}.{a.name}" for a in node.names)
+            ]
+        else:
+            continue
+        for name in names:
+            yield (f"{name}.__init__" if f"{name}.__init__" in known else name), node, node in tree.body
+
+
+def breaches(package: str) -> Iterator[str]:
+    for module, path in modules(package).items():
+        floor, pattern = row(module)
+        if floor < 0:
+            yield f"{path.relative_to(ROOT)}: {module} is not in FLOORS; give it a floor"
+        for target, node, eager in imports(module, path):
+            where = f"{path.relative_to(ROOT)}:{node.lineno}: {module} imports {target}"
+            if target.split(".")[0] in FORBIDDEN[package]:
+                yield f"{where}: {package} may not know it"
+            if target.split(".")[0] != package or (not eager and (module, target) in LAZY):
+                continue
+            above, its_pattern = row(target)
+            if above >= floor and not (pattern == its_pattern and pattern.endswith("*")):
+                yield f"{where}, which is not on a lower floor"
+
+
+@pytest.mark.parametrize("package", SOURCES)
+def test_modules_import_only_from_lower_floors(package: str) -> None:
+    found = list(breaches(package))
+    assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("package", SOURCES)
+def test_no_import_circle(package: str) -> None:
+    graph = {
+        module: {t for t, _, _ in imports(module, path) if t in modules(package) and (module, t) not in LAZY}
+        for module, path in modules(package).items()
+    }
+    TopologicalSorter(graph).prepare()  # CycleError names the circle
+
+
+def test_lazy_table_holds_nothing_stale() -> None:
+    found = {
+        (m, target) for package in SOURCES for m, path in modules(package).items() for target, _, _ in imports(m, path)
+    }
+    assert set(LAZY) <= found
