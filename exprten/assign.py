@@ -22,13 +22,14 @@ from exprten_jit.hostcall import launch_ctypes, launcher
 from exprten_jit.ir import Kernel as KernelIR
 from exprten_jit.ir import Load, walk
 
-from . import recompute
+from . import direct, recompute
+from .buffer import NO_MEMORY
 from .errors import AliasError, CompileError, FreedSpaceError, ReadOnlyError, ShapeError
 from .expr import Expr, Weak, check_range, coerce
 from .key import op_key
 from .lower import Made, lower
 from .modes import Mode, mode_error, mode_of
-from .options import USE_CTYPES, Options, counters, current, may_compile
+from .options import DEFAULT, USE_CTYPES, Options, counters, current, may_compile
 from .overlap import injective, order, overlap_ranges, shares
 from .show import tree
 from .statement import Arranged, Gathered, Operand, Signature, arrange, gather
@@ -37,10 +38,11 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 RELEASE = 1 << 15  # elements: below it, letting the interpreter lock go (40 ns) is a sizeable part of the kernel's time
+DIRECT_AFTER = 2  # runs found again before a direct call is made: it costs as much as a small kernel
 MAX_LAUNCHES = 4096  # remembered statements with their shapes; beyond it the table starts afresh
 
 
-@dataclass(frozen=True)
+@dataclass
 class Launch:
     """A kernel and what it is called with besides addresses and scalars."""
 
@@ -52,6 +54,7 @@ class Launch:
     first: tuple[int, ...]  # of each operand, the position among target and leaves
     release: bool
     recompute: float
+    hits: int = 0
 
     def words(self, addresses: Sequence[int], scalars: Sequence[Any]) -> bytes:
         """The kernel's arguments."""
@@ -102,9 +105,9 @@ class Prepared:
 
 def prepare(mode: Mode, target: Tensor, value: Any) -> Prepared | None:
     """Everything but the run: checks, analysis, and a kernel. None where there is nothing to do."""
-    e = coerce(value, mode.name)
+    e = coerce(value, f"assign: target {mode.symbol} value")
     _check_target(target)
-    _check_shape(mode, target, e)
+    e = _fitting(mode, target, e)
     types = _types(mode, target, e)
     found = gather(e, types[-1])
     addresses = _addresses(target, found)
@@ -127,7 +130,21 @@ def prepare(mode: Mode, target: Tensor, value: Any) -> Prepared | None:
         _launches[key] = launch
     else:
         counters.hits += 1
+        launch.hits += 1
+        if launch.hits == DIRECT_AFTER:
+            _make_direct(mode, target, e, found, operand_of, launch)
     return Prepared(launch, target, found, addresses)
+
+
+def _make_direct(
+    mode: Mode, target: Tensor, e: Expr | Weak, found: Gathered, operand_of: tuple[int, ...], launch: Launch
+) -> None:
+    """A statement that comes again and again is called without Python from now on."""
+    if USE_CTYPES or launch.arranged.signature.options is not DEFAULT or not isinstance(e, Expr):
+        return
+    call = direct.make(target, e, found, operand_of, launch.arranged, launch.code.address, RELEASE - 1)
+    if call is not None:
+        direct.keep(target.key, mode.name, e.key, call)
 
 
 def run(prepared: Prepared) -> None:
@@ -152,8 +169,13 @@ def run(prepared: Prepared) -> None:
 
 
 def _check_target(target: Tensor) -> None:
+    if not hasattr(target, "buffer"):
+        raise TypeError(
+            f"assign: the target is a {type(target).__name__}; it must be a tensor (xt.asarray makes one of an array)"
+        )
     if not target.buffer.address:
-        raise FreedSpaceError(f"assign: the target {_named(target)} has no memory; call xt.alloc_space(t) first")
+        why = "call xt.alloc_space(t) first" if target.buffer is NO_MEMORY else "it was freed; make a new handle"
+        raise FreedSpaceError(f"assign: the target {_named(target)} has no memory; {why}")
     if not target.writable:
         raise ReadOnlyError(f"assign: the target {_named(target)} is read-only")
     if not injective(target.layout):
@@ -163,18 +185,19 @@ def _check_target(target: Tensor) -> None:
         )
 
 
-def _check_shape(mode: Mode, target: Tensor, e: Expr | Weak) -> None:
-    given = e.shape if isinstance(e, Expr) else ()
-    extra = len(given) - len(target.shape)
-    shape = given[extra:] if extra > 0 and all(n == 1 for n in given[:extra]) else given
-    if shape is target.shape or not shape:
-        return
-    if len(shape) <= len(target.shape):
+def _fitting(mode: Mode, target: Tensor, e: Expr | Weak) -> Expr | Weak:
+    """The value, leading axes of one element dropped. Raises ShapeError where it does not broadcast to the target."""
+    if not isinstance(e, Expr) or e.shape is target.shape:
+        return e
+    given = e.shape
+    extra = max(0, len(given) - len(target.shape))
+    if all(n == 1 for n in given[:extra]):
+        shape = given[extra:]
         wrong = [a for a in range(-len(shape), 0) if shape[a] not in (1, target.shape[a])]
         if not wrong:
-            return
+            return e[(0,) * extra] if extra else e
         axis = len(target.shape) + wrong[-1]
-        fix = f"axis {axis} must be {target.shape[axis]} or 1"
+        fix = f"axis {axis} must be {target.shape[axis]}{' or 1' * (target.shape[axis] != 1)}"
     else:
         fix = f"it must have at most {len(target.shape)} axes"
     raise ShapeError(
@@ -199,7 +222,7 @@ def _types(mode: Mode, target: Tensor, e: Expr | Weak) -> tuple[DType, ...]:
             raise mode_error(mode, mine.name, _type_name(e), _type_name(e))
         types = (mine,)
     if isinstance(e, int):
-        check_range(e, types[-1], f"target {mode.symbol}")
+        check_range(e, types[-1], f"assign: target {mode.symbol} value")
     return types
 
 
@@ -262,7 +285,11 @@ def _direction(
 
 
 def _alias(target: Tensor, leaf: Tensor, mode: Mode) -> AliasError:
-    why = "mode 'inplace' asks that every element is read where it is stored, but" if mode.name == "inplace" else "the"
+    why = (
+        "mode 'inplace' asks that every element is read where it is stored, but the"
+        if mode.name == "inplace"
+        else "the"
+    )
     return AliasError(
         f"assign: {why} target {_named(target)} is also read at other positions, through a view of shape {leaf.shape} and "
         f"strides {leaf.strides}; write into another tensor, or copy the operand first: xt.evaluate(operand)"
@@ -290,7 +317,7 @@ def _new_launch(
     ratio = recompute.ratio(kernel.made, arranged.extents, kernel.code.kernel, found.elements)
     if ratio > now.max_recompute:
         loops = recompute.best_order(kernel.made, arranged.extents, kernel.code.kernel)
-        if loops is not None and direction != "reverse":
+        if loops is not None and direction == "any":  # a proved order of the stores is not to be changed
             arranged = arranged_by(loops)
             kernel = _kernel(arranged, mode, target, e)
             ratio = recompute.ratio(kernel.made, arranged.extents, kernel.code.kernel, found.elements)

@@ -44,6 +44,12 @@ def gpu(index: int = 0) -> Device:
     )
 
 
+def require_cpu(device: Device | None, operation: str) -> None:
+    """Raise DeviceError for a device that this version has no memory on."""
+    if device is not None and device.kind != "cpu":
+        raise DeviceError(f"{operation}: there is no device {device} in this version of exprten; use xt.cpu()")
+
+
 class Stream:
     """An order of work on a device. The CPU has one: statements run when they are written."""
 

@@ -5,7 +5,9 @@ Kinds of expression are few and closed: Tensor (a leaf), Scalar, Iota, Apply, Re
 
 from __future__ import annotations
 
+import math
 import numbers
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -18,7 +20,7 @@ from exprten_jit.ir import Value, axis, size
 from . import shape as shapes
 from .device import Device, cpu
 from .errors import CompileError, DeviceError, DTypeError
-from .key import Key, Operand, cast_key, dtype_row, leaf_key, op_key, remap_key
+from .key import COMPARE, LINKS, Key, Operand, cast_key, dtype_row, leaf_key, op_key, remap_key
 from .shape import Shape
 from .show import tree
 
@@ -115,7 +117,24 @@ class Expr:
         picked = shapes.pick(self.shape, index)
         return picked_expr(self, picked)
 
+    def item(self) -> Any:
+        """The one element as a Python number. Raises TypeError for another size."""
+        if self.size != 1:
+            raise TypeError(f"item: shape {self.shape} has {self.size} elements, not one")
+        return self._item()
+
+    def _item(self) -> Any:
+        return late["evaluate"](self).item()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
     def __bool__(self) -> bool:
+        if not self.shape:
+            return bool(self.item())
         raise TypeError(
             f"bool() of an expression of shape {self.shape}: a condition on elements is no single truth; "
             "choose element by element with xt.where(condition, a, b)"
@@ -267,6 +286,8 @@ def picked_expr(src: Expr, picked: Sequence[shapes.Picked]) -> Remap:
 def build(op: str, *operands: Any) -> Apply:
     """The node of operation `op`. Raises ShapeError, DTypeError, DeviceError, and OverflowError for an int that does not fit."""
     args = [coerce(x, op) for x in operands]
+    if op in _COMPARISONS:
+        args = _comparable(args)
     keys: list[Operand] = [x.key if isinstance(x, Expr) else x.__class__ for x in args]
     key = op_key(op, keys, _device(args, op))
     for x, row in zip(args, key.types, strict=True):
@@ -275,6 +296,23 @@ def build(op: str, *operands: Any) -> Apply:
     node = _apply(key, args, _shape(args, op))
     _link(op, keys, key)
     return node
+
+
+_COMPARISONS = frozenset(COMPARE.values())
+
+
+def _comparable(args: list[Expr | Weak]) -> list[Expr | Weak]:
+    """A comparison has an answer for every int, as in NumPy: one that its type cannot hold is compared as int64, or as infinite."""
+    rows = [x.key.dtype for x in args if isinstance(x, Expr)]
+    out: list[Expr | Weak] = []
+    for x in args:
+        if isinstance(x, int) and any(row.kind in "iu" and not row.smallest <= x <= row.largest for row in rows):
+            wide = dtype_row(np.int64, "compare")
+            fits = wide.smallest <= x <= wide.largest
+            out.append(as_expr(x) if fits else as_expr(math.copysign(math.inf, x)))
+        else:
+            out.append(x)
+    return out
 
 
 def _apply(key: Key, args: Sequence[Expr | Weak], shape: Shape) -> Apply:
@@ -302,12 +340,19 @@ def _device(args: Sequence[Expr | Weak], op: str) -> Device:
 
 
 def _link(op: str, keys: Sequence[Operand], key: Key) -> None:
-    """Let the operator find `key` by itself next time. A Python int is linked where it becomes a float: no range to check."""
-    if len(keys) == 2 and key.depth <= MAX_DEPTH and key.paths <= MANY_PATHS:
-        for mine, other, name, row in ((keys[0], keys[1], op, 1), (keys[1], keys[0], "r" + op, 0)):
-            forward = isinstance(mine, Key) and (name == op or not isinstance(other, Key))
-            if forward and (other is not int or key.types[row].kind == "f"):
-                mine.links.setdefault(name, {})[other] = key
+    """Let the operator find `key` by itself next time."""
+    if len(keys) != 2 or key.depth > MAX_DEPTH or key.paths > MANY_PATHS or f"{op}_key" not in LINKS:
+        return
+    left, right = keys
+    if not isinstance(left, Key):
+        if left is float:
+            setattr(right, f"r{op}_float", key)
+    elif right is float:
+        setattr(left, f"{op}_float", key)
+    elif isinstance(right, Key):
+        if not hasattr(left, f"{op}_key"):
+            setattr(left, f"{op}_key", {})
+        getattr(left, f"{op}_key")[right] = key
 
 
 def _limit(node: Expr) -> None:
@@ -334,7 +379,8 @@ def _nodes(root: Expr, most: int) -> int:
     return len(seen)
 
 
-borrow: list[Callable[[Any], Expr]] = []  # how a NumPy array becomes a leaf: put here by `tensor`, a floor above
+# What floors above put here: `borrow` makes a leaf of a NumPy array for an operation, `evaluate` a tensor of an expression.
+late: dict[str, Callable[..., Any]] = {}
 
 
 def coerce(x: Any, op: str) -> Expr | Weak:
@@ -348,8 +394,8 @@ def coerce(x: Any, op: str) -> Expr | Weak:
             raise DTypeError(f"{op}: a scalar of type {cls.__name__} is none that exprten has; convert it first")
         return Scalar(x, row)
     if isinstance(x, np.ndarray):
-        return borrow[0](x)
-    if hasattr(cls, "__cuda_array_interface__"):
+        return late["borrow"](x, op)  # type: ignore[no-any-return]
+    if hasattr(x, "__cuda_array_interface__"):
         raise DeviceError(f"{op}: a {cls.__name__} lies on a GPU, the other operands on cpu; copy it with .get() first")
     if isinstance(x, numbers.Number):
         raise DTypeError(f"{op}: a {cls.__name__} is no number that exprten has")
@@ -358,7 +404,9 @@ def coerce(x: Any, op: str) -> Expr | Weak:
 
 
 def check_range(value: int, row: DType, op: str) -> None:
-    """Raise OverflowError where a Python int is no value of an integer type."""
+    """Raise OverflowError where a Python int is no value of a type."""
+    if row.kind == "f" and abs(value) > sys.float_info.max:
+        raise OverflowError(f"{op}: an int of {value.bit_length()} bits does not fit {row}")
     if row.kind in "iu" and not row.smallest <= value <= row.largest:
         raise OverflowError(
             f"{op}: {value} does not fit {row} ({row.smallest} to {row.largest}); convert the tensor with xt.cast"
@@ -377,6 +425,8 @@ def as_expr(x: Expr | Weak) -> Expr:
     """A Python scalar on its own, as the NumPy scalar it would become."""
     if isinstance(x, Expr):
         return x
+    if isinstance(x, int):
+        check_range(x, dtype_row(np.int64, "scalar"), "scalar")
     strong = np.float64(x) if isinstance(x, float) else np.int64(x)
     return Scalar(strong, dtype_row(strong.dtype, "scalar"))
 
@@ -386,14 +436,15 @@ _POWERS: dict[float, str] = {-1: "reciprocal", 0: "ones_like", 0.5: "sqrt", 1: "
 
 def power(base: Expr, exponent: Any) -> Expr:
     """`base ** exponent`; the Python scalars -1, 0, 0.5, 1, 2, 3 are the fast forms that NumPy has."""
-    if exponent.__class__ not in _WEAK:
+    if exponent.__class__ not in _WEAK and not isinstance(exponent, np.integer):
         return build("power", base, exponent)
-    row = op_key("power", (base.key, exponent.__class__), base.device).dtype
+    e = coerce(exponent, "power")
+    row = op_key("power", (base.key, e.key if isinstance(e, Expr) else e.__class__), base.device).dtype
     if row.kind != "f" and exponent < 0:
         raise ValueError(
             f"power: integers to the power {exponent} are no integers; convert with xt.cast(x, xt.float64) first"
         )
-    fast = _POWERS.get(exponent)
+    fast = None if isinstance(e, Expr) else _POWERS.get(float(exponent))
     if fast is None:
         return build("power", base, exponent)
     return build(fast, base if base.key.dtype is row else cast(base, row.numpy))

@@ -20,12 +20,14 @@ from .shape import Layout
 from .tensor import Tensor, handle, new, space
 
 _WRITE = MODES["write"]
+_DLPACK_CPU = 1  # kDLCPU
 
 
 def alloc_space(t: Tensor, pad: bool = False) -> Tensor:
     """Give a handle its memory, uninitialised and 64-byte aligned; `pad` starts every row at a multiple of 64 bytes.
     Raises FreedSpaceError where it has memory already. (mshadow AllocSpace)
     """
+    _require_tensor(t, "alloc_space")
     if t.buffer is not NO_MEMORY:
         state = "has memory already" if t.buffer.address else "was freed; make a new handle"
         raise FreedSpaceError(f"alloc_space: the tensor of shape {t.shape} and type {t.dtype} {state}")
@@ -38,43 +40,49 @@ def free_space(t: Tensor) -> None:
     """Free the memory behind a tensor, for every handle on it. Raises FreedSpaceError the second time, BufferError while a
     NumPy or DLPack view of it lives. (mshadow FreeSpace)
     """
+    _require_tensor(t, "free_space")
     t.buffer.free()
+
+
+def _require_tensor(t: Any, operation: str) -> None:
+    if not isinstance(t, Tensor):
+        raise TypeError(f"{operation}: a {type(t).__name__} is no tensor")
 
 
 def empty(shape: Any, dtype: Any = np.float32, device: Device | None = None, pad: bool = False) -> Tensor:
     """A tensor with uninitialised memory."""
-    return new(shapes.shape_of(shape, "empty"), dtype_row(dtype, "empty"), device or cpu(), pad)
+    return _empty("empty", shape, dtype, device, pad)
+
+
+def _empty(operation: str, shape: Any, dtype: Any, device: Device | None, pad: bool) -> Tensor:
+    return new(shapes.shape_of(shape, operation), dtype_row(dtype, operation), device or cpu(), pad)
 
 
 def full(shape: Any, value: Any, dtype: Any = None, device: Device | None = None, pad: bool = False) -> Tensor:
     """A tensor filled with a number; its type is the number's where `dtype` is not given: float32, int64, bool or NumPy's."""
-    return store(_WRITE, empty(shape, _type_of(value) if dtype is None else dtype, device, pad), value)
+    return store(_WRITE, _empty("full", shape, _type_of(value) if dtype is None else dtype, device, pad), value)
 
 
 def zeros(shape: Any, dtype: Any = np.float32, device: Device | None = None, pad: bool = False) -> Tensor:
     """A tensor of zeros."""
-    return (
-        full(shape, 0, dtype, device, pad)
-        if dtype_row(dtype, "zeros").kind != "b"
-        else full(shape, False, dtype, device, pad)
-    )
+    return _filled("zeros", shape, 0, dtype, device, pad)
 
 
 def ones(shape: Any, dtype: Any = np.float32, device: Device | None = None, pad: bool = False) -> Tensor:
     """A tensor of ones."""
-    return (
-        full(shape, 1, dtype, device, pad)
-        if dtype_row(dtype, "ones").kind != "b"
-        else full(shape, True, dtype, device, pad)
-    )
+    return _filled("ones", shape, 1, dtype, device, pad)
+
+
+def _filled(operation: str, shape: Any, value: Any, dtype: Any, device: Device | None, pad: bool) -> Tensor:
+    t = _empty(operation, shape, dtype, device, pad)
+    return store(_WRITE, t, t.key.dtype.numpy.type(value))
 
 
 def new_tensor(
     shape: Any, init: Any = 0.0, dtype: Any = np.float32, device: Device | None = None, pad: bool = False
 ) -> Tensor:
     """A tensor filled with `init`, converted to `dtype`. (mshadow NewTensor)"""
-    row = dtype_row(dtype, "new_tensor")
-    return store(_WRITE, empty(shape, dtype, device, pad), row.numpy.type(init))
+    return _filled("new_tensor", shape, init, dtype, device, pad)
 
 
 def empty_like(x: Expr, dtype: Any = None) -> Tensor:
@@ -107,13 +115,19 @@ def array(obj: Any, dtype: Any = None, device: Device | None = None, pad: bool =
     int64; NumPy objects keep their type.
     """
     if isinstance(obj, Expr):
-        return store(_WRITE, empty(obj.shape, obj.dtype if dtype is None else dtype, device, pad), obj)
+        return store(_WRITE, _empty("array", obj.shape, obj.dtype if dtype is None else dtype, device, pad), obj)
     source = np.asarray(obj)
     if dtype is None:
         plain = not isinstance(obj, np.ndarray | np.generic)
         dtype = np.float32 if plain and source.dtype == np.float64 else source.dtype
-    t = empty(source.shape, dtype, device, pad)
-    t.numpy()[...] = source.astype(t.dtype, casting="same_kind" if source.dtype.kind != "O" else "unsafe")
+    row = dtype_row(dtype, "array")
+    dtype_row(source.dtype.newbyteorder("="), "array")
+    if not np.can_cast(source.dtype, row.numpy, "same_kind"):
+        raise DTypeError(
+            f"array: values of type {source.dtype} are not {row} (same-kind rule); convert them with np.asarray(x, {row})"
+        )
+    t = new(shapes.intern_shape(source.shape), row, device or cpu(), pad)
+    t.numpy()[...] = source
     return t
 
 
@@ -125,7 +139,9 @@ def asarray(obj: Any) -> Tensor:
     """
     if isinstance(obj, Tensor):
         return obj
-    if hasattr(type(obj), "__cuda_array_interface__"):
+    if hasattr(obj, "__cuda_array_interface__") or (
+        hasattr(obj, "__dlpack_device__") and obj.__dlpack_device__()[0] != _DLPACK_CPU
+    ):
         raise DeviceError(
             f"asarray: a {type(obj).__name__} lies on a GPU, and this version of exprten runs on the CPU only"
         )
@@ -142,15 +158,15 @@ def asarray(obj: Any) -> Tensor:
     return _adopt(np.asarray(view))
 
 
-def _adopt(a: np.ndarray[Any, Any]) -> Tensor:
+def _adopt(a: np.ndarray[Any, Any], operation: str = "asarray") -> Tensor:
     row = of_numpy(a.dtype)
     if row is None:
-        dtype_row(a.dtype, "asarray")
-        raise DTypeError(f"asarray: exprten has no element type {a.dtype}")
+        dtype_row(a.dtype, operation)
+        raise DTypeError(f"{operation}: exprten has no element type {a.dtype}")
     itemsize = row.itemsize
     if not a.flags.aligned or any(s % itemsize for n, s in zip(a.shape, a.strides, strict=True) if n > 1):
         raise DTypeError(
-            f"asarray: {a.dtype} elements at strides {a.strides} are misaligned; copy them with np.ascontiguousarray(x, {a.dtype})"
+            f"{operation}: {a.dtype} elements at strides {a.strides} are misaligned; copy them with np.ascontiguousarray(x, {a.dtype})"
         )
     strides = tuple(s // itemsize if n > 1 else 0 for n, s in zip(a.shape, a.strides, strict=True))
     packed = shapes.packed_strides(a.shape)
@@ -173,7 +189,9 @@ def copy(dst: Any, src: Any) -> Any:
 def evaluate(e: Any, dtype: Any = None, pad: bool = False) -> Tensor:
     """The elements of an expression in new memory: the one allocation that a statement can ask for."""
     value = expr.as_expr(expr.coerce(e, "evaluate"))
-    return store(_WRITE, empty(value.shape, value.dtype if dtype is None else dtype, value.device, pad), value)
+    return store(
+        _WRITE, _empty("evaluate", value.shape, value.dtype if dtype is None else dtype, value.device, pad), value
+    )
 
 
 def _type_of(value: Any) -> Any:
@@ -242,4 +260,4 @@ def _layout(shape: shapes.Shape, itemsize: int, pad: bool) -> Layout:
     return shapes.layout(shape, strides)
 
 
-expr.borrow.append(asarray)
+expr.late |= {"borrow": _adopt, "evaluate": evaluate}

@@ -1,30 +1,47 @@
 """The structure of an expression as one interned object.
 
 A Key says what an expression computes, not on what: operations, element types, device. It depends on nothing but the operation
-and the operands' keys, so building a node is one dictionary look-up (`links`), and an assignment finds its kernel by the key
-(`statements`). Types are resolved here, once per structure, by NumPy's own rules (NEP 50).
+and the operands' keys, so building a node is one look-up (`LINKS`), and an assignment finds its direct call in another. Types
+are resolved here, once per structure, by NumPy's own rules (NEP 50).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from exprten_jit.derived import TABLE
-from exprten_jit.dtypes import ROWS, DType, of_numpy
+from exprten_jit.dtypes import ROWS as DTYPES
+from exprten_jit.dtypes import DType, of_numpy
 
 from .device import Device
 from .errors import DTypeError
+from .modes import OPERATORS, ROWS
 
 Operand = Any  # a Key, or the class `float` or `int` for a Python scalar, which has no type of its own
+
+
+# What operators look up, each in a slot of its own, unset until it was needed once: for an operation the other operand's key -> the
+# result's key, and the result's key beside a Python float on either side; for a mode the value's key -> its direct call.
+BINARY = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+COMPARE = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}
+_OPS = (*BINARY.values(), *COMPARE.values())
+_MODES = tuple(mode.name for mode in (*ROWS, *OPERATORS))
+LINKS = (
+    *(f"{op}_key" for op in _OPS), *(f"{op}_float" for op in _OPS), *(f"r{op}_float" for op in _OPS),
+    *(f"{mode}_call" for mode in _MODES),
+)  # fmt: skip
 
 
 class Key:
     """`op` and `types` (what the operands are converted to) describe an operation; `paths` and `depth` measure the tree."""
 
-    __slots__ = ("args", "depth", "device", "dtype", "links", "map", "number", "op", "paths", "statements", "types")
+    __slots__ = ("args", "depth", "device", "dtype", "map", "number", "op", "paths", "types", *LINKS)
 
     def __init__(
         self, op: str, dtype: DType, device: Device, args: Sequence[Operand], types: tuple[DType, ...]
@@ -39,8 +56,6 @@ class Key:
         self.depth: int = 1 + max((k.depth for k in keys), default=0)
         self.map: Any = None  # of a Remap: where it reads
         self.number = next(_numbers)
-        self.links: dict[str, dict[Operand, Key]] = {}  # operation -> other operand -> the result's key
-        self.statements: dict[str, dict[Operand, Callable[[Any, Any], Any]]] = {}  # mode -> value's key -> direct call
 
 
 _numbers = itertools.count()
@@ -118,6 +133,6 @@ def dtype_row(dtype: Any, operation: str) -> DType:
         order = " in foreign byte order" if not wanted.isnative else ""
         raise DTypeError(
             f"{operation}: exprten has no element type {wanted.name}{order}; convert with np.ascontiguousarray(x, dtype) to one of "
-            f"{', '.join(d.name for d in ROWS)}"
+            f"{', '.join(d.name for d in DTYPES)}"
         )
     return row

@@ -32,7 +32,6 @@ ROWS = (
 OPERATORS = (
     Mode("floordiv", "//=", "floor_divide"),
     Mode("mod", "%=", "remainder"),
-    Mode("pow", "**=", "power"),
     Mode("and", "&=", "bitwise_and"),
     Mode("or", "|=", "bitwise_or"),
     Mode("xor", "^=", "bitwise_xor"),
@@ -64,7 +63,7 @@ def mode_of(name: str) -> Mode:
 
 def mode_error(mode: Mode, target: str, value: str, result: str) -> DTypeError:
     """The error for a result that does not go into the target's type."""
-    hint = mode.hint or f"; convert the value with xt.cast(e, xt.{target})"
+    hint = mode.hint or f"; convert the value with xt.cast(e, '{target}')"
     what = f"{target} {mode.symbol} {value}"
     return DTypeError(f"{what}: the result is {result}, which {target} cannot hold (same-kind rule){hint}")
 

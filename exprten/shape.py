@@ -29,8 +29,8 @@ def intern_shape(shape: Shape) -> Shape:
 
 def shape_of(shape: Any, operation: str) -> Shape:
     """A shape as a user writes it: an int or a sequence of them. Raises ShapeError for a negative extent."""
-    extents: tuple[Any, ...] = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     try:
+        extents = (shape,) if hasattr(shape, "__index__") else tuple(shape)
         checked = tuple(operator.index(n) for n in extents)
     except TypeError:
         raise ShapeError(f"{operation}: shape {shape!r} is not made of integers") from None
@@ -177,7 +177,7 @@ def _pick_axis(shape: Shape, axis: int, part: Any) -> Picked:
     if isinstance(part, bool) or not hasattr(part, "__index__") or getattr(part, "ndim", False):
         raise DTypeError(
             f"index: {type(part).__name__} is no index of axis {axis}; use integers, slices, None and '...'; "
-            "for elements picked by an array use xt.take, by a condition xt.where"
+            "indexing by an array is not in this version; choose by a condition with xt.where"
         )
     i = operator.index(part)
     if not -extent <= i < extent:

@@ -94,7 +94,7 @@ def _ones(node: Expr) -> tuple[bool, ...]:
 
 
 def _scalar(found: Gathered, value: Any, row: DType) -> None:
-    found.scalars.append(float(value) if row.word == "d" else int(value))
+    found.scalars.append(float(value) if row.word == "d" else int(bool(value) if row.kind == "b" else value))
     found.words.append(row.word)
 
 

@@ -14,9 +14,9 @@ from . import shape as shapes
 from .assign import assign as assign_value
 from .assign import store
 from .buffer import NO_MEMORY, Buffer, Export, allocate
-from .device import DEFAULT_STREAM, Device, Stream, cpu
+from .device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
 from .errors import FreedSpaceError, ShapeError
-from .expr import Expr
+from .expr import Expr, power
 from .key import dtype_row, leaf_key
 from .modes import MODES, OPERATOR, Mode
 from .options import scope
@@ -26,7 +26,7 @@ ROW_ALIGNMENT = 64  # bytes, of the rows of a padded tensor
 
 
 class Tensor(Expr):
-    """A handle without memory: shape, element type and device. `xt.allocspace(t)` gives it memory.
+    """A handle without memory: shape, element type and device. `xt.alloc_space(t)` gives it memory.
 
     >>> t = Tensor((2, 3))
     >>> t.shape, t.dtype, t.device
@@ -55,6 +55,7 @@ class Tensor(Expr):
     __irshift__: Callable[[Tensor, Any], Tensor]
 
     def __init__(self, shape: Any, dtype: Any = np.float32, device: Device | None = None) -> None:
+        require_cpu(device, "Tensor")
         row = dtype_row(dtype, "Tensor")
         extents = shapes.shape_of(shape, "Tensor")
         _set(self, row, device or cpu(), NO_MEMORY, 0, shapes.layout(extents, shapes.packed_strides(extents)), True)
@@ -153,21 +154,9 @@ class Tensor(Expr):
 
     # as a Python object
 
-    def item(self) -> Any:
-        """The one element as a Python number. Raises TypeError for another size."""
-        if self.size != 1:
-            raise TypeError(f"item: a tensor of shape {self.shape} has {self.size} elements, not one")
+    def _item(self) -> Any:
         require_memory(self, "item")
         return np.asarray(_interface(self)).item()
-
-    def __bool__(self) -> bool:
-        return bool(self.item()) if not self.shape else super().__bool__()
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
 
     def __index__(self) -> int:
         if self.shape or self.key.dtype.kind not in "iu":
@@ -175,6 +164,7 @@ class Tensor(Expr):
         return int(self.item())
 
     def __copy__(self) -> Tensor:
+        require_memory(self, "copy")
         return view_of(self, 0, self.layout)
 
     def __deepcopy__(self, memo: Any) -> Tensor:
@@ -225,6 +215,7 @@ def handle(row: DType, buffer: Buffer, offset: int, layout: Layout, writable: bo
 
 def new(shape: Shape, row: DType, device: Device, pad: bool = False) -> Tensor:
     """A tensor with uninitialised memory of its own."""
+    require_cpu(device, "allocate")
     strides = shapes.padded_strides(shape, row.itemsize, ROW_ALIGNMENT) if pad else shapes.packed_strides(shape)
     layout = shapes.layout(shape, strides)
     return handle(row, allocate(space(layout, row), device), 0, layout, True)
@@ -261,7 +252,7 @@ def _interface(t: Tensor) -> _Interface:
 
 def require_memory(t: Tensor, operation: str) -> None:
     if not t.buffer.address:
-        why = "was not allocated; call xt.allocspace(t) first" if t.buffer is NO_MEMORY else "was freed"
+        why = "was not allocated; call xt.alloc_space(t) first" if t.buffer is NO_MEMORY else "was freed"
         raise FreedSpaceError(f"{operation}: the tensor of shape {t.shape} and type {t.dtype} {why}")
 
 
@@ -280,32 +271,42 @@ def resolve_shape(size: int, shape: Any, operation: str) -> Shape:
 # Assignment operators: the direct call where this statement has one, the whole way otherwise.
 
 
-def _direct(mode: Mode) -> Callable[[Tensor, Any], Tensor]:
-    name = mode.name
+_ASSIGN = """
+def method(self, value):
+    try:
+        call = self.key.{mode}_call[value.key]
+    except (KeyError, AttributeError):
+        call = None
+    if call is None or scope.open or call(self, value) is NotImplemented:
+        return store(row, self, value)
+    return self
+"""
 
-    def method(self: Tensor, value: Any) -> Tensor:
-        cls = value.__class__
-        try:
-            call = self.key.statements[name][cls if cls is float or cls is int else value.key]
-        except (KeyError, AttributeError):
-            return store(mode, self, value)
-        if scope.open or call(self, value) is NotImplemented:
-            return store(mode, self, value)
-        return self
 
+def _assignment(mode: Mode) -> Callable[[Tensor, Any], Tensor]:
+    """The method of a mode, made from text as the operators are."""
+    made: dict[str, Any] = {"__name__": __name__, "scope": scope, "store": store, "row": mode}
+    exec(compile(_ASSIGN.format(mode=mode.name), f"{__file__}:{mode.symbol}", "exec"), made)
+    method: Callable[[Tensor, Any], Tensor] = made["method"]
     return method
+
+
+def _raise_to(self: Tensor, exponent: Any) -> Tensor:
+    """`t **= exponent` as `t[...] = t ** exponent`: the same fast forms, the same errors."""
+    return store(MODES["write"], self, power(self, exponent))
 
 
 def _refuse_matmul(_self: Tensor, _value: Any) -> NoReturn:
     raise TypeError("@=: matrix products are not in this version of exprten; use np.matmul on t.numpy()")
 
 
-_assign_whole = _direct(MODES["write"])
+_assign_whole = _assignment(MODES["write"])
 for _name in ("add", "sub", "mul"):
-    setattr(Tensor, f"__i{_name}__", _direct(MODES[_name]))
-Tensor.__itruediv__ = _direct(MODES["div"])
+    setattr(Tensor, f"__i{_name}__", _assignment(MODES[_name]))
+Tensor.__itruediv__ = _assignment(MODES["div"])
 for _name, _mode in OPERATOR.items():
-    setattr(Tensor, f"__i{_name}__", _direct(_mode))
+    setattr(Tensor, f"__i{_name}__", _assignment(_mode))
+Tensor.__ipow__ = _raise_to
 Tensor.__imatmul__ = _refuse_matmul  # type: ignore[attr-defined]  # never returns
 
 

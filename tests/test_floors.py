@@ -30,13 +30,13 @@ FLOORS = {
         "device",
         "buffer",
         "shape",
-        "options show",
+        "options show modes",
         "key",
         "expr",
-        "operators modes overlap",
+        "operators overlap",
         "statement",
         "lower",
-        "recompute",
+        "recompute direct",
         "assign",
         "tensor",
         "plan functions",
@@ -51,6 +51,7 @@ FLOORS = {
 # (module, what it imports from a higher floor) -> why. Only under TYPE_CHECKING or inside a function.
 LAZY: dict[tuple[str, str], str] = {
     ("exprten.statement", "exprten.tensor"): "the type of a leaf and of the target; nothing of it is called",
+    ("exprten.direct", "exprten.tensor"): "the type of a leaf and of the target; nothing of it is called",
     ("exprten.assign", "exprten.tensor"): "the type of a leaf and of the target; nothing of it is called",
 }
 

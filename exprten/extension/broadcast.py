@@ -10,7 +10,7 @@ from exprten_jit.ir import index as number
 from .. import shape as shapes
 from ..errors import ShapeError
 from ..expr import Expr, as_expr, coerce, remap
-from ..tensor import Tensor, view_of
+from ..tensor import Tensor, require_memory, view_of
 
 E = TypeVar("E", bound=Expr)
 
@@ -34,6 +34,7 @@ def broadcast_to(src: Any, shape: Any) -> Expr:
             f"broadcast_to: shape {e.shape} does not broadcast to {to}: every extent must be equal, or 1 and repeated"
         )
     if isinstance(e, Tensor):
+        require_memory(e, "broadcast_to")
         return view_of(e, 0, shapes.layout(to, shapes.broadcast_strides(e.shape, e.layout.strides, to)))
 
     return remap(e, to, lambda i, p: [number(0) if n == 1 else i[lead + k] for k, n in enumerate(e.shape)])

@@ -37,8 +37,7 @@ def _require(holds: bool, fact: str) -> None:
 def _check_node(node: Value, kernel: Kernel) -> None:
     match node:
         case Const(value, dtype):
-            python = {"b": bool, "f": float}.get(dtype.kind, int)
-            _require(type(value) is python, f"{dtype} constant is a {type(value).__name__}")
+            _require(type(value) is dtype.python, f"{dtype} constant is a {type(value).__name__}")
         case Size():
             _require(node in kernel.sizes, f"size {node.name} is no argument")
         case Param():

@@ -46,7 +46,7 @@ _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_
 
 
 def _number(value: float, like: Value) -> Value:
-    return const(int(value) if like.dtype.kind in "iu" else value, like.dtype)
+    return const(like.dtype.python(value), like.dtype)
 
 
 def _same(a: Value, *_: Value) -> Value:
@@ -184,6 +184,8 @@ def _isnan(a: Value) -> Value:
 
 
 def _signbit(a: Value) -> Value:
+    if a.dtype.kind != "f":
+        return apply("less", a, _number(0, a)) if a.dtype.kind == "i" else const(False, BOOL)
     return apply("less", apply("copysign", const(1.0, a.dtype), a), const(0.0, a.dtype))
 
 
@@ -244,7 +246,7 @@ DERIVED: tuple[Derived, ...] = (
     Derived("isnan", 1, np.isnan, resolve=_predicate_types, expand=_is(_isnan, otherwise=False)),
     Derived("isinf", 1, np.isinf, resolve=_predicate_types, expand=_is(_isinf, otherwise=False)),
     Derived("isfinite", 1, np.isfinite, resolve=_predicate_types, expand=_is(_isfinite, otherwise=True)),
-    Derived("signbit", 1, np.signbit, expand=_signbit),
+    Derived("signbit", 1, np.signbit, resolve=_predicate_types, expand=_signbit),
     Derived("fmax", 2, np.fmax, lambda o, a, b: (a >= b, a < b), cost=3, expand=_quiet("maximum")),
     Derived("fmin", 2, np.fmin, lambda o, a, b: (a <= b, a > b), cost=3, expand=_quiet("minimum")),
     Derived("clip", 3, _reference_clip,

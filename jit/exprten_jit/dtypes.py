@@ -38,6 +38,11 @@ class DType:
         return np.dtype(self.name)
 
     @property
+    def python(self) -> type[bool | int | float]:
+        """The Python type of a constant."""
+        return bool if self.kind == "b" else float if self.kind == "f" else int
+
+    @property
     def smallest(self) -> int:
         """The smallest value of an integer type; 0 for bool."""
         return -(1 << (self.bits - 1)) if self.kind == "i" else 0

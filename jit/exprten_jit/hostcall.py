@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from .backends.llvm_run import compile_text
+from .backends.llvm_text import Text
 
 METH_FASTCALL = 0x80
 _kept: list[Any] = []  # a PyMethodDef must outlive its builtin
@@ -111,3 +113,182 @@ def launch_ctypes(address: int, words: bytes, release: bool) -> None:
     """The same call through ctypes."""
     without_lock, with_lock = _prototypes()
     (without_lock if release else with_lock)(address)(words)
+
+
+# Direct calls: a builtin that reads the operands out of Python objects by itself. It is made for one structure, so it walks the
+# tree with fixed steps; whatever is not as it was compiled for, it leaves to Python by returning NotImplemented.
+
+
+def slot_offsets(probe: Any, names: tuple[str, ...]) -> dict[str, int]:
+    """Where the named `__slots__` lie in instances of the class of `probe`, which is filled with marks and left as it was."""
+    marks = {name: object() for name in names}
+    before = {name: getattr(probe, name, None) for name in names}
+    for name, mark in marks.items():
+        setattr(probe, name, mark)
+    words = (ctypes.c_ssize_t * (type(probe).__basicsize__ // 8)).from_address(id(probe))
+    places = {word: 8 * n for n, word in enumerate(words)}
+    offsets = {name: places[id(mark)] for name, mark in marks.items()}
+    for name, value in before.items():
+        setattr(probe, name, value)
+    return offsets
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Where to find things: offsets of the slots of a tensor, of its buffer and of its layout."""
+
+    layout: int
+    buffer: int
+    offset: int
+    writable: int
+    address: int  # of a buffer
+    size: int  # of a layout
+    packed: int  # of a layout
+
+
+@dataclass(frozen=True)
+class Direct:
+    """One structure: `leaves` are (path, operand, bytes an element), `scalars` are (path, word), in the kernel's order.
+
+    A path is the offsets to follow from the value; the target is operand 0, of `itemsize` bytes an element. The kernel's words
+    are an address an operand, the number of elements, and the scalars. Beyond `most` elements Python makes the call.
+    """
+
+    kernel: int
+    itemsize: int
+    leaves: tuple[tuple[tuple[int, ...], int, int], ...]
+    scalars: tuple[tuple[tuple[int, ...], str], ...]
+    most: int
+
+
+_C_API = {
+    "PyLong_AsSsize_t": "i64 (ptr)",
+    "PyLong_AsLongLong": "i64 (ptr)",
+    "PyFloat_AsDouble": "double (ptr)",
+    "PyErr_Occurred": "ptr ()",
+    "Py_IncRef": "void (ptr)",
+}
+
+
+def direct(call: Direct, reader: Reader) -> Callable[[Any, Any], Any]:
+    """The builtin `call(target, value)`: None when done, NotImplemented where it does not apply; nothing has happened then."""
+    symbols = c_api(*_C_API) | {
+        "none": id(None),
+        "not_implemented": id(NotImplemented),
+        "true": id(True),
+        "kernel": call.kernel,
+    }
+    text = _DirectText(call, reader).module()
+    return builtin("direct", compile_text(text, ("direct",), symbols).address["direct"])
+
+
+class _DirectText:
+    def __init__(self, call: Direct, reader: Reader) -> None:
+        self.call = call
+        self.reader = reader
+        self.text = Text()
+        self.addresses: dict[int, str] = {}
+
+    def module(self) -> str:
+        t, call = self.text, self.call
+        target = self._load("%args", 0)
+        value = self._load("%args", 8)
+        layout = self._load(target, self.reader.layout)
+        self._same(self._load(layout, self.reader.packed), "@true")
+        self._same(self._load(target, self.reader.writable), "@true")
+        n = self._number(self._load(layout, self.reader.size))
+        self._require(t.let(f"icmp ult i64 {t.index('sub', n, 1)}, {call.most}", "i1").name)
+        self.addresses[0] = self._address(target)
+        for path, operand, itemsize in call.leaves:
+            self._leaf(self._follow(value, path), operand, itemsize, layout, n)
+        words = t.let(f"alloca i64, i64 {len(self.addresses) + 1 + len(call.scalars)}", "ptr").name
+        for k in range(len(self.addresses)):
+            self._word(words, k, f"i64 {self.addresses[k]}")
+        self._word(words, len(self.addresses), f"i64 {n}")
+        for k, (path, word) in enumerate(call.scalars, len(self.addresses) + 1):
+            self._word(words, k, self._scalar(self._follow(value, path), word))
+        t.put(f"call void @kernel(ptr {words})")
+        self._return("@none")
+        t.open("other")
+        self._return("@not_implemented")
+        t.open("failed")
+        t.put("ret ptr null")
+        return (
+            self._declared()
+            + "define ptr @direct(ptr %self, ptr %args, i64 %count) {\nentry:\n"
+            + "\n".join(t.lines)
+            + "\n}\n"
+        )
+
+    def _declared(self) -> str:
+        functions = [f"declare {kind.split(' ')[0]} @{name}{kind.split(' ', 1)[1]}" for name, kind in _C_API.items()]
+        objects = [f"@{name} = external global i8" for name in ("none", "not_implemented", "true")]
+        return "\n".join([*functions, *objects, "declare void @kernel(ptr)", ""])
+
+    def _leaf(self, leaf: str, operand: int, itemsize: int, layout: str, n: str) -> None:
+        """The same layout as the target's, and an address that is another operand's, the target's, or beside the target."""
+        t, call = self.text, self.call
+        self._same(self._load(leaf, self.reader.layout), layout)
+        address = self._address(leaf)
+        if operand in self.addresses:
+            self._require(t.let(f"icmp eq i64 {address}, {self.addresses[operand]}", "i1").name)
+            return
+        self.addresses[operand] = address
+        target = self.addresses[0]
+        above = t.let(f"icmp uge i64 {address}, {t.index('add', target, t.index('mul', n, call.itemsize))}", "i1").name
+        below = t.let(f"icmp ule i64 {t.index('add', address, t.index('mul', n, itemsize))}, {target}", "i1").name
+        apart = t.let(f"or i1 {above}, {below}", "i1").name
+        if itemsize == call.itemsize:
+            same = t.let(f"icmp eq i64 {address}, {target}", "i1").name
+            apart = t.let(f"or i1 {apart}, {same}", "i1").name
+        self._require(apart)
+
+    def _follow(self, start: str, path: tuple[int, ...]) -> str:
+        for offset in path:
+            start = self._load(start, offset)
+        return start
+
+    def _address(self, tensor: str) -> str:
+        base = self._number(self._load(self._load(tensor, self.reader.buffer), self.reader.address))
+        self._require(self.text.let(f"icmp ne i64 {base}, 0", "i1").name)
+        return self.text.index("add", base, self._number(self._load(tensor, self.reader.offset)))
+
+    def _scalar(self, obj: str, word: str) -> str:
+        t = self.text
+        function, kind, failed = (
+            ("PyFloat_AsDouble", "double", "fcmp oeq double")
+            if word == "d"
+            else ("PyLong_AsLongLong", "i64", "icmp eq i64")
+        )
+        value = t.let(f"call {kind} @{function}(ptr {obj})", kind).name
+        suspect = t.let(f"{failed} {value}, {'-1.0' if word == 'd' else '-1'}", "i1").name
+
+        def check() -> None:
+            error = t.let("call ptr @PyErr_Occurred()", "ptr").name
+            self._require(t.let(f"icmp eq ptr {error}, null", "i1").name, "failed")
+
+        t.when(suspect, check)
+        return f"{kind} {value}"
+
+    def _load(self, base: str, offset: int) -> str:
+        t = self.text
+        return t.let(f"load ptr, ptr {t.let(f'getelementptr i8, ptr {base}, i64 {offset}', 'ptr').name}", "ptr").name
+
+    def _number(self, obj: str) -> str:
+        return self.text.let(f"call i64 @PyLong_AsSsize_t(ptr {obj})", "i64").name
+
+    def _word(self, words: str, n: int, value: str) -> None:
+        place = self.text.let(f"getelementptr i64, ptr {words}, i64 {n}", "ptr").name
+        self.text.put(f"store {value}, ptr {place}")
+
+    def _same(self, a: str, b: str) -> None:
+        self._require(self.text.let(f"icmp eq ptr {a}, {b}", "i1").name)
+
+    def _require(self, condition: str, otherwise: str = "other") -> None:
+        going_on = self.text.label("ok")
+        self.text.put(f"br i1 {condition}, label %{going_on}, label %{otherwise}")
+        self.text.open(going_on)
+
+    def _return(self, obj: str) -> None:
+        self.text.put(f"call void @Py_IncRef(ptr {obj})")
+        self.text.put(f"ret ptr {obj}")

@@ -143,6 +143,25 @@ def _quotient(a: Any, b: Any) -> Any:
     return ((abs(int(a)) // abs(int(b))) * (1 if (a < 0) == (b < 0) else -1)) if b else 0
 
 
+def _maximum(a: Any, b: Any) -> Any:
+    """np.maximum, with +0 above -0."""
+    zeros = (a == 0) & (b == 0)
+    return np.where(zeros & np.signbit(a), b, np.where(zeros, a, np.maximum(a, b)))
+
+
+def _minimum(a: Any, b: Any) -> Any:
+    """np.minimum, with -0 below +0."""
+    zeros = (a == 0) & (b == 0)
+    return np.where(zeros & np.signbit(a), a, np.where(zeros, b, np.minimum(a, b)))
+
+
+def _power(a: Any, b: Any) -> Any:
+    """np.power, with 0 for integers to a negative power."""
+    if np.asarray(a).dtype.kind == "f":
+        return np.power(a, b)
+    return np.where(b < 0, 0, np.power(a, np.where(b < 0, 0, b)))
+
+
 def _wide_shift(types: Types) -> tuple[np.dtype[Any], ...]:
     return np.left_shift.resolve_dtypes((*types, None))
 
@@ -173,10 +192,10 @@ PRIMITIVES: tuple[Primitive, ...] = (
     Primitive("copysign", 2, np.copysign, lambda o, a, b: (o.sign(a) * o.sign(b), 0 * b), (NONZERO, NONZERO),
               llvm={"f": "@llvm.copysign"}, cuda={"f": "copysign({0}, {1})"}),
     # NaN wins, +0 > -0
-    Primitive("maximum", 2, np.maximum, lambda o, a, b: (a >= b, a < b),
+    Primitive("maximum", 2, _maximum, lambda o, a, b: (a >= b, a < b), resolve=_loops_of(np.maximum),
               llvm={"f": "@llvm.maximum", "i": "@llvm.smax", "u": "@llvm.umax", "b": "or"},
               cuda={"f": "xt_maximum({0}, {1})", **_kinds("iu", "({0} > {1} ? {0} : {1})"), "b": "({0} | {1})"}),
-    Primitive("minimum", 2, np.minimum, lambda o, a, b: (a <= b, a > b),
+    Primitive("minimum", 2, _minimum, lambda o, a, b: (a <= b, a > b), resolve=_loops_of(np.minimum),
               llvm={"f": "@llvm.minimum", "i": "@llvm.smin", "u": "@llvm.umin", "b": "and"},
               cuda={"f": "xt_minimum({0}, {1})", **_kinds("iu", "({0} < {1} ? {0} : {1})"), "b": "({0} & {1})"}),
     _rounding("floor", np.floor, "floor", "floor"),
@@ -208,8 +227,9 @@ PRIMITIVES: tuple[Primitive, ...] = (
     _libm("sin", np.sin, lambda o, a: (o.cos(a),), Domain(-100.0, 100.0)),
     _libm("cos", np.cos, lambda o, a: (-o.sin(a),), Domain(-100.0, 100.0)),
     _libm("tanh", np.tanh, lambda o, a: (1 - o.tanh(a) * o.tanh(a),), Domain(-10.0, 10.0)),
-    Primitive("power", 2, np.power,
+    Primitive("power", 2, _power,
               lambda o, a, b: (b * o.power(a, b - 1), o.power(a, b) * o.log(a)), (POSITIVE, Domain(-8.0, 8.0)), cost=40,
+              resolve=_loops_of(np.power),
               llvm={"f": "@llvm.pow", "i": "%ipow", "u": "%ipow"},
               cuda={"f": "pow({0}, {1})", **_kinds("iu", "xt_ipow({0}, {1})")}),
 )

@@ -1,0 +1,105 @@
+"""How a row is timed: check every contender against NumPy, then take turns, and compare medians."""
+
+from __future__ import annotations
+
+import statistics
+import timeit
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from contenders import Call, Contender, Tensors, numpy_call
+from rows import NINE, Row, Shape, fill, sgd_variants
+
+import exprten as xt
+
+
+@dataclass(frozen=True)
+class Effort:
+    rounds: int
+    seconds: float  # what a contender's turn is meant to take
+    grid: Shape  # of the rows with two axes
+    variants: int  # of the statement that is compiled
+
+
+@dataclass(frozen=True)
+class Result:
+    """The times of one row at one shape: for each contender seconds a call, one a round."""
+
+    row: str
+    shape: Shape
+    times: Mapping[str, Sequence[float]]
+
+    def ratio(self, name: str) -> tuple[float, float, float]:
+        """A contender's median over exprten's; then the quartiles of the ratios within each round."""
+        ours, theirs = self.times["exprten"], self.times[name]
+        within = [b / a for a, b in zip(ours, theirs, strict=True)]
+        low, _, high = statistics.quantiles(within, n=4, method="inclusive")
+        return statistics.median(theirs) / statistics.median(ours), low, high
+
+
+def interleave(timers: Mapping[str, timeit.Timer], rounds: int, seconds: float) -> dict[str, list[float]]:
+    """Seconds a call, `rounds` of each, in turns; a turn repeats the call for about `seconds`. timeit stops the collector."""
+    repeats = {name: _repeats(timer, seconds) for name, timer in timers.items()}
+    times: dict[str, list[float]] = {name: [] for name in timers}
+    for _ in range(rounds):
+        for name, timer in timers.items():
+            times[name].append(timer.timeit(repeats[name]) / repeats[name])
+    return times
+
+
+def _repeats(timer: timeit.Timer, seconds: float) -> int:
+    """How often to call for a turn of about `seconds`. Warms up on the way."""
+    n = 1
+    while (took := timer.timeit(n)) < seconds / 4:
+        n *= 2
+    return max(1, round(n * seconds / max(took, timer.timeit(n))))
+
+
+def check(row: Row, tensors: Tensors, calls: Mapping[str, Call]) -> None:
+    """Each call once, from the same numbers. Exits where the bits are not NumPy's."""
+
+    def outcome(call: Call) -> np.ndarray:
+        fill(tensors)
+        call.timer().timeit(1)
+        return tensors[row.target].numpy().copy()
+
+    wanted = outcome(numpy_call(row, tensors))
+    for name, call in calls.items():
+        got = outcome(call)
+        if not np.array_equal(got.view(np.int32), wanted.view(np.int32)):
+            worst = np.abs(got - wanted).max()
+            raise SystemExit(
+                f"{row.name} {wanted.shape}: {name} differs from NumPy by up to {worst:.3g}: {row.statement}"
+            )
+
+
+def time_row(row: Row, shape: Shape, contenders: Sequence[Contender], effort: Effort) -> Result:
+    tensors = {name: layout.make(shape) for name, layout in row.layouts.items()}
+    fill(tensors)
+    prepared = {contender.name: contender.prepare(row, tensors) for contender in contenders}
+    calls = {name: call for name, call in prepared.items() if call is not None}
+    check(row, tensors, calls)
+    times = interleave({name: call.timer() for name, call in calls.items()}, effort.rounds, effort.seconds)
+    return Result(row.name, shape, times)
+
+
+def time_compile(contenders: Sequence[Contender], effort: Effort) -> Result:
+    """First runs of statements with SGD's operations on 16 elements, by those that compile. Each has compiled another before.
+
+    To be called before the row `sgd` is timed: its statement is one of these.
+    """
+    shape = (16,)
+    times: dict[str, list[float]] = {c.name: [] for c in contenders if c.name in {"exprten", "numba"}}
+    for row in [NINE, *sgd_variants()[: effort.variants]]:
+        tensors = {name: layout.make(shape) for name, layout in row.layouts.items()}
+        calls = {c.name: c.prepare(row, tensors) for c in contenders if c.name in times}
+        fill(tensors)
+        before = xt.stats().compiles
+        for name, call in calls.items():
+            took = call.timer().timeit(1)
+            if row is not NINE:
+                times[name].append(took)
+        assert xt.stats().compiles == before + 1, f"{row.statement} was to be compiled by its first run"
+        check(row, tensors, calls)
+    return Result("compile", shape, times)

@@ -1,0 +1,114 @@
+"""What is timed: a table of statements, each with all that a contender's version of it is made from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+import numpy as np
+
+import exprten as xt
+
+Shape = tuple[int, ...]
+PADDING = 16  # elements of float32: rows still start at multiples of 64 bytes
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How an array lies in memory, given the shape of the statement, and how a loop nest over (i) or (i, j) reads it."""
+
+    make: Callable[[Shape], xt.Tensor]
+    index: Mapping[int, str]  # by the number of axes
+
+
+PACKED = Layout(xt.empty, {1: "[i]", 2: "[i, j]"})
+STRIDED = Layout(lambda shape: xt.empty((*shape[:-1], 2 * shape[-1]))[..., ::2], PACKED.index)
+PADDED = Layout(lambda shape: xt.empty((*shape[:-1], shape[-1] + PADDING))[..., : shape[-1]], PACKED.index)
+ROW = Layout(lambda shape: xt.empty(shape[1:]), {2: "[j]"})
+COLUMN = Layout(lambda shape: xt.empty((shape[0], 1)), {2: "[i, 0]"})
+
+
+@dataclass(frozen=True)
+class Row:
+    """A statement in float32. `statement` is what users of exprten and NumPy write; `value` is what the target becomes, for
+    those that take an expression or a loop; `chain` is NumPy's with `out=`, where t and u are made beforehand.
+    """
+
+    name: str
+    statement: str
+    target: str
+    value: str
+    chain: str
+    layouts: Mapping[str, Layout]
+    scalars: Mapping[str, float] = field(default_factory=dict)  # given at every call
+    constants: Mapping[str, float] = field(
+        default_factory=dict
+    )  # literals of the statement, which are float32 to NumPy
+    axes: int = 1
+
+    @property
+    def element(self) -> str:
+        """The statement for one element, in the words that C and Python share."""
+
+        def indexed(match: re.Match[str]) -> str:
+            name = match.group()
+            return name + (self.layouts[name].index[self.axes] if name in self.layouts else "")
+
+        return re.sub(r"[a-z]+", indexed, f"{self.target} = {self.value}")
+
+
+SGD = Row(
+    "sgd",
+    statement="w -= eta * (g + lam * w)",
+    target="w",
+    value="w - eta * (g + lam * w)",
+    chain="multiply(w, lam, t); add(g, t, t); multiply(t, eta, t); subtract(w, t, w)",
+    layouts={"w": PACKED, "g": PACKED},
+    scalars={"eta": 0.1, "lam": 0.01},
+)
+ADD = Row(
+    "add",
+    statement="o[...] = a + b",
+    target="o",
+    value="a + b",
+    chain="add(a, b, o)",
+    layouts={"o": PACKED, "a": PACKED, "b": PACKED},
+)
+NINE = Row(
+    "nine",
+    statement="o[...] = ((a*b+c)*(a-b)+a*2)*b-c*.5",
+    target="o",
+    value="((a*b+c)*(a-b)+a*two)*b-c*half",
+    chain="multiply(a, b, t); add(t, c, t); subtract(a, b, u); multiply(t, u, t); multiply(a, 2, u); add(t, u, t); "
+    "multiply(t, b, t); multiply(c, .5, u); subtract(t, u, o)",
+    layouts={"o": PACKED, "a": PACKED, "b": PACKED, "c": PACKED},
+    constants={"two": 2.0, "half": 0.5},
+)
+ROWS = (
+    SGD,
+    ADD,
+    NINE,
+    replace(ADD, name="strided", axes=2, layouts={"o": STRIDED, "a": PACKED, "b": PACKED}),
+    replace(ADD, name="row", axes=2, layouts={"o": PACKED, "a": PACKED, "b": ROW}),
+    replace(ADD, name="column", axes=2, layouts={"o": PACKED, "a": PACKED, "b": COLUMN}),
+    replace(ADD, name="padded", axes=2, layouts={"o": PADDED, "a": PADDED, "b": PADDED}),
+)
+
+
+def sgd_variants() -> list[Row]:
+    """Statements with SGD's operations, no two of one structure: each has to be compiled, at the same cost."""
+    inner = [x for sign in "+-" for x in (f"g {sign} lam * w", f"g {sign} w * lam", f"lam * w {sign} g")]
+    steps = [f(x) for f in ("eta * ({})".format, "({}) * eta".format) for x in inner]
+    return [
+        replace(SGD, name="compile", statement=f"w {mode}= {step}", value=f"w {mode} {step}")
+        for mode, step in product("-+", steps)
+    ]
+
+
+def fill(tensors: Mapping[str, xt.Tensor]) -> None:
+    """The same numbers in (-1, 1) every time, so that each contender starts from them."""
+    rng = np.random.default_rng(0)
+    for tensor in tensors.values():
+        tensor.numpy()[...] = rng.uniform(-1, 1, tensor.shape)

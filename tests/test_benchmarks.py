@@ -1,0 +1,22 @@
+"""The benchmarks run: every row prints a line. What the figures are is nobody's promise."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+NAMES = {"sgd", "add", "nine", "strided", "row", "column", "padded", "compile"}
+
+
+def test_quick_run_fills_the_table(tmp_path):
+    file = tmp_path / "figures.json"
+    command = [sys.executable, "tests/benchmarks/run.py", "--quick", "--sizes", "16", "--rounds", "2", "--json", file]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")])}
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert {line.split()[0] for line in ran.stdout.splitlines() if line} >= NAMES
+    rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
+    assert {row["row"] for row in rows} == NAMES
+    assert all(len(times) >= 2 for row in rows for times in row["times"].values())

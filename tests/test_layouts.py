@@ -1,0 +1,251 @@
+"""Assignments under every layout of target and sources, in every mode, against NumPy; memory beside the target stays as it was."""
+
+import itertools
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from strategies import LAYOUTS, REPEATED, SHAPES, TARGETS, assert_same_bits, place, values
+
+import exprten as xt
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A statement's value: `ours` over tensors, `numpy` over arrays; the types of target and of the two sources."""
+
+    ours: Callable[[Any, Any], Any]
+    numpy: Callable[[Any, Any], Any]
+    target: str
+    a: str
+    b: str
+
+
+def _same(call: Callable[[Any, Any], Any], target: str, a: str, b: str) -> Tree:
+    return Tree(call, call, target, a, b)
+
+
+def _pad(a: np.ndarray) -> np.ndarray:
+    """`a` in the middle of sevens, one on each side of the last axis, and cut to its shape again."""
+    widths = [(0, 0)] * (a.ndim - 1) + [(1, 1)]
+    return np.pad(a, widths, constant_values=7)[..., : a.shape[-1]]
+
+
+TREES: dict[str, Tree] = {
+    "copy": _same(lambda a, b: a, "float32", "float32", "float32"),
+    "axpy": _same(lambda a, b: a * 0.5 + b, "float32", "float32", "float32"),
+    "shared": _same(lambda a, b: (a - b) * (a - b) + a, "float64", "float64", "float32"),
+    "choice": Tree(lambda a, b: xt.where(a > b, a - b, b), lambda a, b: np.where(a > b, a - b, b), "float64", "float64", "int32"),
+    "integers": _same(lambda a, b: (a // 3 ^ b) - b * a, "int32", "int32", "int32"),
+    "bytes": _same(lambda a, b: (a + b) // 3, "uint8", "uint8", "uint8"),
+    "truth": _same(lambda a, b: (a < b) | (a == b), "bool", "int64", "int64"),
+    "widening": Tree(lambda a, b: xt.sqrt(xt.absolute(a)) + b, lambda a, b: np.sqrt(np.absolute(a)) + b, "float64", "int32", "uint8"),
+    "flip": Tree(
+        lambda a, b: xt.flip(a * 1.0, 0) + b if a.ndim else a * 1.0 + b,
+        lambda a, b: np.flip(a * np.float32(1), 0) + b if a.ndim else a * np.float32(1) + b, "float32", "float32", "float32",
+    ),
+    "pad": Tree(
+        lambda a, b: xt.pad(a + b, [(1, 1)], value=7)[..., : a.shape[-1]] if a.ndim else a + b,
+        lambda a, b: _pad(a + b) if a.ndim else a + b, "float32", "float32", "float32",
+    ),
+    "transpose": Tree(
+        lambda a, b: xt.transpose(xt.transpose(a + b)) - a, lambda a, b: a + b - a, "int64", "int64", "int32",
+    ),
+}  # fmt: skip
+
+# Every way to combine: (what is called, the operator that NumPy combines with; None: stores).
+MODES: dict[str, tuple[Callable[[xt.Tensor, Any], Any], Callable[[Any, Any], Any] | None]] = {
+    "write": (lambda t, e: xt.assign(t, "write", e), None),
+    "inplace": (lambda t, e: xt.assign(t, "inplace", e), None),
+    "add": (lambda t, e: xt.assign(t, "add", e), operator.add),
+    "sub": (lambda t, e: xt.assign(t, "sub", e), operator.sub),
+    "mul": (lambda t, e: xt.assign(t, "mul", e), operator.mul),
+    "div": (lambda t, e: xt.assign(t, "div", e), operator.truediv),
+    "[...] =": (lambda t, e: t.__setitem__(..., e), None),
+    "+=": (operator.iadd, operator.add),
+    "-=": (operator.isub, operator.sub),
+    "*=": (operator.imul, operator.mul),
+    "/=": (operator.itruediv, operator.truediv),
+    "//=": (operator.ifloordiv, operator.floordiv),
+    "%=": (operator.imod, operator.mod),
+    "&=": (operator.iand, operator.and_),
+    "|=": (operator.ior, operator.or_),
+    "^=": (operator.ixor, operator.xor),
+    "<<=": (operator.ilshift, operator.lshift),
+    ">>=": (operator.irshift, operator.rshift),
+}
+
+
+def expected(old: np.ndarray, value: np.ndarray, combine: Callable[[Any, Any], Any] | None) -> np.ndarray | None:
+    """What the target holds afterwards: NumPy's promoted type, rounded once; None where the same-kind rule forbids it."""
+    try:
+        with np.errstate(all="ignore"):
+            found = np.broadcast_to(value, old.shape) if combine is None else np.asarray(combine(old, value))
+            return found.astype(old.dtype, casting="same_kind") if np.can_cast(found.dtype, old.dtype, "same_kind") else None
+    except TypeError:
+        return None
+
+
+def check(tree: str, mode: str, target: str, a: str, b: str, shape: tuple[int, ...], seed: int = 1) -> None:
+    row, (call, combine) = TREES[tree], MODES[mode]
+    out = place(values(row.target, shape, seed), target)
+    sources = [place(values(d, shape, seed + k), lie) for k, (d, lie) in enumerate(((row.a, a), (row.b, b)), 1)]
+    arrays = [source.array for source in sources]
+    with np.errstate(all="ignore"):
+        want = expected(out.array.copy(), np.asarray(row.numpy(*arrays)), combine)
+    t, e = xt.asarray(out.array), row.ours(*(xt.asarray(x) for x in arrays))
+    if want is None:
+        with pytest.raises(xt.DTypeError):
+            call(t, e)
+        out.assert_unchanged()
+        return
+    call(t, e)
+    assert_same_bits(out.array, want, f"{tree} {mode} {target} from {a}, {b} of {shape}")
+    out.assert_untouched()
+    for source in sources:
+        source.assert_unchanged()
+
+
+def covering(factors: Sequence[Sequence[Any]], seed: int) -> list[tuple[Any, ...]]:
+    """Rows in which every two values of two factors meet: each new row is the candidate that covers most of what is left."""
+    rng = np.random.default_rng(seed)
+    spans = [range(len(values)) for values in factors]
+    columns = list(itertools.combinations(range(len(factors)), 2))
+    left = {(p, q, x, y) for p, q in columns for x in spans[p] for y in spans[q]}
+    rows = []
+    while left:
+        p, q, x, y = min(left)
+        best: tuple[int, ...] = ()
+        most = -1
+        for _ in range(12):
+            row = [int(rng.integers(len(span))) for span in spans]
+            row[p], row[q] = x, y
+            covered = sum((i, j, row[i], row[j]) in left for i, j in columns)
+            if covered > most:
+                best, most = tuple(row), covered
+        left -= {(i, j, best[i], best[j]) for i, j in columns}
+        rows.append(tuple(values[k] for values, k in zip(factors, best, strict=True)))
+    return rows
+
+
+FACTORS = (list(TREES), list(MODES), list(TARGETS), list(LAYOUTS), list(LAYOUTS), list(SHAPES))
+ROWS = covering(FACTORS, seed=7)
+
+
+def test_the_covering_array_covers_every_pair():
+    for p, q in itertools.combinations(range(len(FACTORS)), 2):
+        assert {(row[p], row[q]) for row in ROWS} == set(itertools.product(FACTORS[p], FACTORS[q]))
+
+
+@pytest.mark.parametrize(("tree", "mode", "target", "a", "b", "shape"), ROWS, ids=str)
+def test_any_two_of_tree_mode_layouts_and_shape_give_numpys_bits(tree, mode, target, a, b, shape):
+    check(tree, mode, target, a, b, shape)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode_writes_every_layout(mode, target):
+    for tree in ("axpy", "integers", "flip"):
+        check(tree, mode, target, "step2", "contiguous", (3, 17), seed=3)
+
+
+@pytest.mark.parametrize("source", LAYOUTS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_layout_is_copied_into_every_layout(target, source):
+    for shape in ((37,), (5, 33), (2, 3, 7)):
+        check("copy", "write", target, source, source, shape)
+
+
+@pytest.mark.parametrize("count", range(70))
+def test_every_length_around_a_vector_ends_where_it_should(count):
+    for tree in ("axpy", "bytes", "truth"):
+        check(tree, "write", "contiguous", "contiguous", "contiguous", (count,))
+        check(tree, "write", "offset", "offset", "repeated", (count,))
+
+
+BROADCAST = [((3, 17), (17,)), ((3, 17), (3, 1)), ((3, 17), (1, 17)), ((3, 17), ()), ((2, 3, 7), (3, 1)), ((4, 0, 2), (2,))]
+
+
+@pytest.mark.parametrize(("shape", "small"), BROADCAST, ids=str)
+@pytest.mark.parametrize("layout", TARGETS)
+def test_a_smaller_source_is_broadcast(shape, small, layout):
+    for mode in ("write", "-="):
+        out, source = place(values("float32", shape, 1), layout), place(values("float32", small, 2), layout)
+        call, combine = MODES[mode]
+        with np.errstate(all="ignore"):
+            want = expected(out.array.copy(), source.array * np.float32(2), combine)
+        call(xt.asarray(out.array), xt.asarray(source.array) * 2)
+        assert_same_bits(out.array, want, f"{mode} {shape} from {small}")
+        out.assert_untouched()
+
+
+@pytest.mark.parametrize("mode", ["write", "+="])
+@pytest.mark.parametrize("lead", [(1,), (1, 1)], ids=str)
+@pytest.mark.parametrize("value", ["leaf", "plain", "indexed"])
+def test_leading_axes_of_one_element_are_dropped_from_the_value(mode, lead, value):
+    out, x = place(values("float32", (3, 17), 1), "padded"), values("float32", (*lead, 3, 17), 2)
+    t, call = xt.asarray(x), MODES[mode][0]
+    e = {"leaf": t, "plain": t * 2, "indexed": xt.flip(t * 2, -1)}[value]
+    with np.errstate(all="ignore"):
+        number = {"leaf": x, "plain": x * np.float32(2), "indexed": np.flip(x * np.float32(2), -1)}[value]
+        want = expected(out.array.copy(), number.reshape(3, 17), MODES[mode][1])
+    call(xt.asarray(out.array), e)
+    assert_same_bits(out.array, want)
+    out.assert_untouched()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_null_does_nothing_at_all(target):
+    out = place(values("float32", (3, 17), 1), target)
+    t = xt.asarray(out.array)
+    assert xt.assign(t, "null", xt.ones((3, 17))) is t
+    out.assert_unchanged()
+
+
+@pytest.mark.parametrize("layout", REPEATED)
+def test_a_target_whose_elements_share_memory_is_an_alias_error(layout):
+    out = place(values("float32", (3, 17), 1), layout)
+    for call, _ in MODES.values():
+        with pytest.raises(xt.AliasError):
+            call(xt.asarray(out.array), xt.ones((3, 17)))
+    out.assert_unchanged()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float32", "float64"])
+def test_a_scalar_fills_every_layout(dtype, target):
+    out = place(values(dtype, (5, 33), 1), target)
+    xt.asarray(out.array)[...] = np.dtype(dtype).type(1)
+    assert (out.array == 1).all()
+    out.assert_untouched()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_target_read_at_the_same_place_is_updated(target, mode):
+    out, other = place(values("int32", (3, 17), 1), target), values("int32", (3, 17), 2)
+    call, combine = MODES[mode]
+    with np.errstate(all="ignore"):
+        want = expected(out.array.copy(), out.array * 3 - other, combine)
+    t = xt.asarray(out.array)
+    if want is None:
+        with pytest.raises(xt.DTypeError):
+            call(t, t * 3 - other)
+        out.assert_unchanged()
+        return
+    call(t, t * 3 - other)
+    assert_same_bits(out.array, want, mode)
+    out.assert_untouched()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("tree", TREES)
+def test_the_full_product_of_layouts_and_shapes(tree, mode, target):
+    rng = np.random.default_rng(11)
+    for a, shape in itertools.product(LAYOUTS, SHAPES):
+        check(tree, mode, target, a, rng.choice(list(LAYOUTS)), shape)
