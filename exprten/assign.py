@@ -67,7 +67,7 @@ class Kernel:
     """Machine code, and what each operation of the statement became in it."""
 
     code: Code
-    made: Made
+    made: tuple[Made, ...]
 
 
 _launches: dict[tuple[Any, ...], Launch] = {}
@@ -107,9 +107,12 @@ def prepare(mode: Mode, target: Tensor, value: Any) -> Prepared | None:
     """Everything but the run: checks, analysis, and a kernel. None where there is nothing to do."""
     e = coerce(value, f"assign: target {mode.symbol} value")
     _check_target(target)
-    e = _fitting(mode, target, e)
+    _check_shape(mode, target, e)
     types = _types(mode, target, e)
     found = gather(e, types[-1])
+    if found.indexed and isinstance(e, Expr) and e.ndim > target.ndim:  # indices count from the first axis
+        e = e[(0,) * (e.ndim - target.ndim)]
+        found = gather(e, types[-1])
     addresses = _addresses(target, found)
     operand_of = _operands(addresses, target, found)
     if e is target and not mode.op:
@@ -142,9 +145,7 @@ def _make_direct(
     """A statement that comes again and again is called without Python from now on."""
     if USE_CTYPES or launch.arranged.signature.options is not DEFAULT or not isinstance(e, Expr):
         return
-    call = direct.make(target, e, found, operand_of, launch.arranged, launch.code.address, RELEASE - 1)
-    if call is not None:
-        direct.keep(target.key, mode.name, e.key, call)
+    direct.make(mode.name, target, e, found, operand_of, launch.arranged, launch.code.address, RELEASE - 1)
 
 
 def run(prepared: Prepared) -> None:
@@ -185,17 +186,17 @@ def _check_target(target: Tensor) -> None:
         )
 
 
-def _fitting(mode: Mode, target: Tensor, e: Expr | Weak) -> Expr | Weak:
-    """The value, leading axes of one element dropped. Raises ShapeError where it does not broadcast to the target."""
+def _check_shape(mode: Mode, target: Tensor, e: Expr | Weak) -> None:
+    """Raise ShapeError where the value does not broadcast to the target; leading axes of one element may be dropped."""
     if not isinstance(e, Expr) or e.shape is target.shape:
-        return e
+        return
     given = e.shape
     extra = max(0, len(given) - len(target.shape))
     if all(n == 1 for n in given[:extra]):
         shape = given[extra:]
         wrong = [a for a in range(-len(shape), 0) if shape[a] not in (1, target.shape[a])]
         if not wrong:
-            return e[(0,) * extra] if extra else e
+            return
         axis = len(target.shape) + wrong[-1]
         fix = f"axis {axis} must be {target.shape[axis]}{' or 1' * (target.shape[axis] != 1)}"
     else:
@@ -209,7 +210,7 @@ def _types(mode: Mode, target: Tensor, e: Expr | Weak) -> tuple[DType, ...]:
     """What target and value are converted to for the mode's operation; without one, what the value is stored as."""
     mine, value = target.key.dtype, e.key if isinstance(e, Expr) else e.__class__
     if mode.op:
-        key = op_key(mode.op, (target.key, value), target.device)
+        key = op_key(mode.op, (target.key, value))
         if not np.can_cast(key.dtype.numpy, mine.numpy, "same_kind"):
             raise mode_error(mode, mine.name, _type_name(e), key.dtype.name)
         types = key.types
@@ -316,7 +317,7 @@ def _new_launch(
     kernel = _kernel(arranged, mode, target, e)
     ratio = recompute.ratio(kernel.made, arranged.extents, kernel.code.kernel, found.elements)
     if ratio > now.max_recompute:
-        loops = recompute.best_order(kernel.made, arranged.extents, kernel.code.kernel)
+        loops = recompute.best_order(kernel.made, arranged.extents, kernel.code.kernel, found.elements)
         if loops is not None and direction == "any":  # a proved order of the stores is not to be changed
             arranged = arranged_by(loops)
             kernel = _kernel(arranged, mode, target, e)

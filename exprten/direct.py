@@ -1,8 +1,8 @@
 """Which statements are called directly, and how machine code finds their operands.
 
-A statement that has run a few times, element-wise over packed tensors of one layout, gets a builtin that reads addresses and
-scalars out of the tree by itself: no Python between the operator and the kernel. It checks what may differ the next time -
-layouts, memory, overlap - and hands back to Python whatever it was not made for.
+An element-wise statement that has run a few times gets a builtin that reads addresses and scalars out of the tree by itself: no
+Python between the operator and the kernel. It checks what may differ the next time - layouts, memory, overlap - and hands back
+to Python whatever it was not made for. Over packed tensors of one layout it serves every shape, else the layouts it was made with.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from exprten_jit.dtypes import DTYPES
-from exprten_jit.hostcall import Direct, Reader, direct, slot_offsets
+from exprten_jit.hostcall import Direct, Reader, Seen, direct, slot_offsets
 
 from .buffer import Buffer
 from .device import cpu
-from .expr import Apply, Expr, Scalar, Weak
+from .expr import Apply, Expr, Scalar
 from .key import Key
 from .shape import Layout
 from .statement import Arranged, Gathered
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 MAX_OPERANDS = 64  # leaves and scalars of a directly called statement
+MAX_CALLS = 4  # layouts for which one statement has a direct call
 
 Path = tuple[int, ...]
 FLOAT64 = DTYPES["float64"]
@@ -46,27 +47,52 @@ def _operands() -> tuple[tuple[int, int, int], int]:
 
 
 def make(
+    mode: str,
     target: Tensor,
-    e: Expr | Weak,
+    e: Expr,
     found: Gathered,
     operand_of: Sequence[int],
     arranged: Arranged,
     address: int,
     most: int,
-) -> Callable[[Any, Any], Any] | None:
-    """The direct call of a statement, or None where it is not one for it."""
-    alike = target.layout.packed and all(leaf.layout is target.layout for leaf in found.leaves)
-    plain = not (arranged.signature.indexed or arranged.signature.reverse) and len(arranged.sizes) == 1
-    if not (alike and plain and isinstance(e, Expr) and e.key.paths <= MAX_OPERANDS):
-        return None
+) -> None:
+    """Give a statement its direct call, where there is one for it. It is tried before those made earlier for the same structure."""
+    calls = _calls(target.key, mode)
+    before = calls.get(e.key)
+    if arranged.signature.indexed or arranged.signature.reverse or e.key.paths > MAX_OPERANDS:
+        return
+    if target.layout.size > most or _made.get((target.key, mode, e.key), 0) >= MAX_CALLS:
+        return
     tree = _Tree()
     if not tree.walk(e, ()):
-        return None
+        return
     number = {id(leaf): operand_of[n] for n, leaf in enumerate(found.leaves, 1)}
-    leaves = tuple((path, number[id(leaf)], leaf.key.dtype.itemsize) for path, leaf in tree.leaves)
-    return direct(
-        Direct(address, target.key.dtype.itemsize, leaves, tuple(tree.scalars), most), _reader(_plain_type(target))
+    shifts = arranged.shifts
+    leaves = tuple((path, number[id(leaf)], _seen(leaf, shifts[number[id(leaf)]])) for path, leaf in tree.leaves)
+    alike = (
+        target.layout.packed and len(arranged.sizes) == 1 and all(leaf.layout is target.layout for leaf in found.leaves)
     )
+    sizes = None if alike else tuple(n for _, n in arranged.sizes)
+    call = Direct(address, _seen(target, shifts[0]), leaves, tuple(tree.scalars), sizes, most, before)
+    calls[e.key] = direct(call, _reader(_plain_type(target)))
+    _made[target.key, mode, e.key] = _made.get((target.key, mode, e.key), 0) + 1
+
+
+def _seen(t: Tensor, shift: int) -> Seen:
+    size = t.key.dtype.itemsize
+    return Seen(t.layout, size, t.layout.low * size, t.layout.high * size, shift)
+
+
+def _calls(key: Key, mode: str) -> dict[Key, Callable[[Any, Any], Any]]:
+    """What the assignment operator of a mode looks up."""
+    name = f"{mode}_call"
+    if not hasattr(key, name):
+        setattr(key, name, {})
+    calls: dict[Key, Callable[[Any, Any], Any]] = getattr(key, name)
+    return calls
+
+
+_made: dict[tuple[Key, str, Key], int] = {}  # direct calls of a statement
 
 
 def _plain_type(target: Tensor) -> type:
@@ -105,11 +131,3 @@ class _Tree:
                     return False
                 self.scalars.append(((*path, slot), row.word))
         return True
-
-
-def keep(key: Key, mode: str, value: Key, call: Callable[[Any, Any], Any]) -> None:
-    """Let the assignment operator find the call."""
-    name = f"{mode}_call"
-    if not hasattr(key, name):
-        setattr(key, name, {})
-    getattr(key, name)[value] = call

@@ -20,13 +20,12 @@ from exprten_jit.ir import Value, axis, size
 from . import shape as shapes
 from .device import Device, cpu
 from .errors import CompileError, DeviceError, DTypeError
-from .key import COMPARE, LINKS, Key, Operand, cast_key, dtype_row, leaf_key, op_key, remap_key
+from .key import COMPARE, Key, Operand, cast_key, dtype_row, leaf_key, op_key, remap_key
 from .shape import Shape
 from .show import tree
 
 MAX_DEPTH = 512  # nested operations of one statement
 MAX_NODES = 4096  # distinct nodes of one statement
-MANY_PATHS = 256  # above it, sharing decides whether a tree is small: nodes are counted, and no direct call is made
 
 Operator = Callable[["Expr", Any], "Expr"]
 Weak = float | int  # a Python scalar: it takes the type of what it meets
@@ -285,17 +284,15 @@ def picked_expr(src: Expr, picked: Sequence[shapes.Picked]) -> Remap:
 
 def build(op: str, *operands: Any) -> Apply:
     """The node of operation `op`. Raises ShapeError, DTypeError, DeviceError, and OverflowError for an int that does not fit."""
-    args = [coerce(x, op) for x in operands]
+    args = [x if isinstance(x, Expr) else coerce(x, op) for x in operands]
     if op in _COMPARISONS:
         args = _comparable(args)
     keys: list[Operand] = [x.key if isinstance(x, Expr) else x.__class__ for x in args]
-    key = op_key(op, keys, _device(args, op))
+    key = op_key(op, keys)
     for x, row in zip(args, key.types, strict=True):
         if isinstance(x, int):
             check_range(x, row, op)
-    node = _apply(key, args, _shape(args, op))
-    _link(op, keys, key)
-    return node
+    return _apply(key, args, _shape(args, op))
 
 
 _COMPARISONS = frozenset(COMPARE.values())
@@ -316,11 +313,14 @@ def _comparable(args: list[Expr | Weak]) -> list[Expr | Weak]:
 
 
 def _apply(key: Key, args: Sequence[Expr | Weak], shape: Shape) -> Apply:
-    node = Apply.__new__(Apply)
-    node.key, node.shape = key, shape
-    for slot, x in zip(("a", "b", "c"), args, strict=False):
-        setattr(node, slot, x)
-    _limit(node)
+    node = Apply()
+    node.key, node.shape, node.a = key, shape, args[0]
+    if len(args) > 1:
+        node.b = args[1]
+    if len(args) > 2:
+        node.c = args[2]
+    if key.depth > MAX_DEPTH or key.paths > MAX_NODES:
+        _limit(node)
     return node
 
 
@@ -328,31 +328,6 @@ def _shape(args: Sequence[Expr | Weak], op: str) -> Shape:
     given = [x.shape for x in args if isinstance(x, Expr)]
     first = given[0] if given else ()
     return first if all(s is first for s in given) else shapes.broadcast(given, op)
-
-
-def _device(args: Sequence[Expr | Weak], op: str) -> Device:
-    devices = list(dict.fromkeys(x.device for x in args if isinstance(x, Expr) and not isinstance(x, Scalar)))
-    if len(devices) > 1:
-        raise DeviceError(
-            f"{op}: operands lie on {' and '.join(map(str, devices))}; bring them to one device with t.to(device)"
-        )
-    return devices[0] if devices else cpu()
-
-
-def _link(op: str, keys: Sequence[Operand], key: Key) -> None:
-    """Let the operator find `key` by itself next time."""
-    if len(keys) != 2 or key.depth > MAX_DEPTH or key.paths > MANY_PATHS or f"{op}_key" not in LINKS:
-        return
-    left, right = keys
-    if not isinstance(left, Key):
-        if left is float:
-            setattr(right, f"r{op}_float", key)
-    elif right is float:
-        setattr(left, f"{op}_float", key)
-    elif isinstance(right, Key):
-        if not hasattr(left, f"{op}_key"):
-            setattr(left, f"{op}_key", {})
-        getattr(left, f"{op}_key")[right] = key
 
 
 def _limit(node: Expr) -> None:
@@ -439,7 +414,7 @@ def power(base: Expr, exponent: Any) -> Expr:
     if exponent.__class__ not in _WEAK and not isinstance(exponent, np.integer):
         return build("power", base, exponent)
     e = coerce(exponent, "power")
-    row = op_key("power", (base.key, e.key if isinstance(e, Expr) else e.__class__), base.device).dtype
+    row = op_key("power", (base.key, e.key if isinstance(e, Expr) else e.__class__)).dtype
     if row.kind != "f" and exponent < 0:
         raise ValueError(
             f"power: integers to the power {exponent} are no integers; convert with xt.cast(x, xt.float64) first"

@@ -122,6 +122,8 @@ def array(obj: Any, dtype: Any = None, device: Device | None = None, pad: bool =
         dtype = np.float32 if plain and source.dtype == np.float64 else source.dtype
     row = dtype_row(dtype, "array")
     dtype_row(source.dtype.newbyteorder("="), "array")
+    if source.dtype == np.int64 and row.kind in "iu" and not isinstance(obj, np.ndarray | np.generic):
+        source = np.asarray(obj, row.numpy)  # Python ints: NumPy checks their range
     if not np.can_cast(source.dtype, row.numpy, "same_kind"):
         raise DTypeError(
             f"array: values of type {source.dtype} are not {row} (same-kind rule); convert them with np.asarray(x, {row})"
@@ -260,4 +262,4 @@ def _layout(shape: shapes.Shape, itemsize: int, pad: bool) -> Layout:
     return shapes.layout(shape, strides)
 
 
-expr.late |= {"borrow": _adopt, "evaluate": evaluate}
+expr.late |= {"array": array, "borrow": _adopt, "evaluate": evaluate}

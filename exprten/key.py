@@ -16,10 +16,11 @@ from exprten_jit.derived import TABLE
 from exprten_jit.dtypes import ROWS as DTYPES
 from exprten_jit.dtypes import DType, of_numpy
 
-from .device import Device
-from .errors import DTypeError
+from .device import Device, cpu
+from .errors import DeviceError, DTypeError
 from .modes import OPERATORS, ROWS
 
+MANY_PATHS = 256  # paths to leaves above which sharing decides whether a tree is small, and its depth is near the limit
 Operand = Any  # a Key, or the class `float` or `int` for a Python scalar, which has no type of its own
 
 
@@ -80,14 +81,41 @@ def remap_key(index_map: object, src: Key, other: Operand) -> Key:
     return found
 
 
-def op_key(op: str, operands: Sequence[Operand], device: Device) -> Key:
+def op_key(op: str, operands: Sequence[Operand]) -> Key:
     """The key of an operation. Raises DTypeError where NumPy has no such operation, or exprten no such type."""
     name = (op, *operands)
     found = _keys.get(name)
     if found is None:
+        device = _device(op, operands)
         types = resolve(op, operands)
         found = _keys.setdefault(name, Key(op, types[-1], device, operands, types[:-1]))
+        _link(op, operands, found)
     return found
+
+
+def _device(op: str, operands: Sequence[Operand]) -> Device:
+    devices = list(dict.fromkeys(k.device for k in operands if isinstance(k, Key) and k.op != "scalar"))
+    if len(devices) > 1:
+        raise DeviceError(
+            f"{op}: operands lie on {' and '.join(map(str, devices))}; bring them to one device with t.to(device)"
+        )
+    return devices[0] if devices else cpu()
+
+
+def _link(op: str, operands: Sequence[Operand], key: Key) -> None:
+    """Let the operator find `key` by itself next time. Trees that are large as paths are built one checked node at a time."""
+    if len(operands) != 2 or key.paths > MANY_PATHS or f"{op}_key" not in LINKS:
+        return
+    left, right = operands
+    if not isinstance(left, Key):
+        if left is float:
+            setattr(right, f"r{op}_float", key)
+    elif right is float:
+        setattr(left, f"{op}_float", key)
+    elif isinstance(right, Key):
+        if not hasattr(left, f"{op}_key"):
+            setattr(left, f"{op}_key", {})
+        getattr(left, f"{op}_key")[right] = key
 
 
 def cast_key(src: Key, dtype: DType) -> Key:

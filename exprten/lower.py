@@ -7,10 +7,27 @@ index; a leaf is a load. The index of an operand is its parent's, aligned at the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from exprten_jit.derived import apply
 from exprten_jit.dtypes import DType
-from exprten_jit.ir import Kernel, Leaf, Param, Store, Value, axis, cast, guarded, index, load, param, size, substitute
+from exprten_jit.ir import (
+    Axis,
+    Kernel,
+    Leaf,
+    Local,
+    Param,
+    Store,
+    Value,
+    axis,
+    cast,
+    guarded,
+    index,
+    load,
+    param,
+    size,
+    substitute,
+)
 
 from .key import Key
 from .statement import WEAK, Arranged, Operand, Signature
@@ -18,10 +35,17 @@ from .statement import WEAK, Arranged, Operand, Signature
 Index = tuple[Value, ...]
 
 
-Made = tuple[tuple[int, Value], ...]  # what each operation of the structure became, once for each index it is needed at
+@dataclass(frozen=True)
+class Made:
+    """What an operation became: `value` of the structure's `node` at an index over the axes `along`; `guarded`: not everywhere."""
+
+    node: int
+    value: Value
+    along: frozenset[Axis | Local]
+    guarded: bool
 
 
-def lower(arranged: Arranged) -> tuple[Kernel, Made]:
+def lower(arranged: Arranged) -> tuple[Kernel, tuple[Made, ...]]:
     """The kernel IR of a statement, and the value that each of its operations became."""
     lowering = _Lowering(arranged)
     return lowering.kernel(), tuple(lowering.made)
@@ -33,8 +57,9 @@ class _Lowering:
         self.arranged = arranged
         self.leaves = [Leaf(operand.name, operand.dtype) for operand in self.signature.operands]
         self.params: list[Param] = []
-        self.made: list[tuple[int, Value]] = []
+        self.made: list[Made] = []
         self._number()
+        self._guard()
 
     def _number(self) -> None:
         """Name the scalars and the Remaps in the order in which `gather` met them."""
@@ -52,6 +77,15 @@ class _Lowering:
                 self._param(n, -1, key.dtype)
             if key.op == "remap":
                 self.remap[n] = len(self.remap)
+
+    def _guard(self) -> None:
+        """Find what lies below a guarded Remap."""
+        self.guarded: set[int] = set()
+        structure = self.signature.structure
+        for n in reversed(range(len(structure))):  # operands stand before what uses them
+            key = structure[n][0]
+            if key != WEAK and (n in self.guarded or (key.op == "remap" and key.map.valid is not None)):
+                self.guarded.update(ref for ref in structure[n][1 : 1 + len(key.args)] if ref != WEAK)
 
     def _param(self, node: int, operand: int, dtype: DType) -> None:
         made = param(f"s{len(self.params)}", dtype)
@@ -121,7 +155,8 @@ class _Lowering:
                 valid = self._remapped(node, at)[1]
                 return guarded(valid, operands[0], operands[1]) if len(operands) > 1 else operands[0]
         value = apply(key.op, *operands)
-        self.made.append((node, value))
+        along = frozenset[Axis | Local]().union(*(i.free for i in at))
+        self.made.append(Made(node, value, along, node in self.guarded))
         return value
 
     def _aligned(self, node: int, at: Index) -> Index:

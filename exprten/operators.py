@@ -14,23 +14,25 @@ from typing import Any
 
 from .expr import Apply, Expr, build
 from .key import BINARY, COMPARE
+from .shape import pairs
 
 _BINARY = """
 def method(self, other):
     try:
+        shape = self.shape
         if other.__class__ is float:
             key = self.key.{op}_float
-        elif other.shape is self.shape:
-            key = self.key.{op}_key[other.key]
         else:
-            key = None
+            key = self.key.{op}_key[other.key]
+            if other.shape is not shape:
+                shape = pairs[shape, other.shape]
     except (KeyError, AttributeError):
         key = None
     if key is None:  # not inside `except`: an error of `build` has no other one behind it
         return build("{op}", self, other)
     node = Apply()
     node.key = key
-    node.shape = self.shape
+    node.shape = shape
     node.a = self
     node.b = other
     return node
@@ -54,7 +56,7 @@ def method(self, other):
 
 
 def _method(template: str, op: str, name: str) -> Callable[..., Expr]:
-    made: dict[str, Any] = {"__name__": __name__, "Apply": Apply, "build": build}
+    made: dict[str, Any] = {"__name__": __name__, "Apply": Apply, "build": build, "pairs": pairs}
     exec(compile(template.format(op=op), f"{__file__}:{name}", "exec"), made)
     method: Callable[..., Expr] = made["method"]
     method.__name__ = method.__qualname__ = name

@@ -57,8 +57,6 @@ def order(target: int, layout: Layout, address: int, of: Layout, itemsize: int) 
     """How to walk the target while reading an overlapping view of the same item size, repeated over the target's shape:
     `same` (each element is read where it is stored), `forward`, `reverse`, or None where no order is proved.
     """
-    if len(of.shape) > len(layout.shape):
-        return None
     strides = broadcast_strides(of.shape, of.strides, layout.shape)
     distance = address - target
     pairs = [(s, r) for n, s, r in zip(layout.shape, layout.strides, strides, strict=True) if n > 1]

@@ -37,31 +37,48 @@ def times(value: Value, axes: Sequence[Value], extents: Sequence[int]) -> int:
 
 
 def _cost(value: Value) -> int:
-    return TABLE[value.op].cost if isinstance(value, Op) and value.op in TABLE else 1
+    return TABLE[value.op].cost if isinstance(value, Op) and value.op in TABLE else 0
 
 
-def ratio(made: Made, extents: Sequence[int], kernel: Kernel, sizes: Sequence[int]) -> float:
-    """Evaluated operations over those needed; 1.0 for a statement without operations."""
-    axes = [axis for axis, _ in kernel.axes]
-    evaluated = sum(_cost(v) * times(v, axes, extents) for v in {v for _, v in made})
-    needed = sum(_cost(v) * sizes[n] for n, v in dict(made).items())
+def _evaluated(
+    made: Sequence[Made], axes: Sequence[Value], extents: Sequence[int], sizes: Sequence[int]
+) -> dict[Value, int]:
+    """How often each value is evaluated. Where a guard is false an evaluation is a lane left idle, not a repetition."""
+    counts = {}
+    for m in made:
+        counts[m.value] = times(m.value, axes, extents)
+        if m.guarded:
+            repeated = [
+                n for n, axis in zip(extents, axes, strict=True) if axis in m.value.free and axis not in m.along
+            ]
+            counts[m.value] = min(counts[m.value], sizes[m.node] * prod(repeated))
+    return counts
+
+
+def ratio(made: Sequence[Made], extents: Sequence[int], kernel: Kernel, sizes: Sequence[int]) -> float:
+    """Evaluated operations over those needed, `sizes` being the elements of each node; 1.0 for a statement without operations."""
+    counts = _evaluated(made, [axis for axis, _ in kernel.axes], extents, sizes)
+    evaluated = sum(_cost(value) * count for value, count in counts.items())
+    needed = sum(_cost(value) * sizes[node] for node, value in {m.node: m.value for m in made}.items())
     return max(1.0, evaluated / needed) if needed else 1.0
 
 
-def best_order(made: Made, extents: Sequence[int], kernel: Kernel) -> tuple[int, ...] | None:
+def best_order(
+    made: Sequence[Made], extents: Sequence[int], kernel: Kernel, sizes: Sequence[int]
+) -> tuple[int, ...] | None:
     """The order of the loops that evaluates least, by position in the present one."""
     axes = [axis for axis, _ in kernel.axes]
     if len(axes) > MAX_PERMUTED:
         return None
 
     def evaluated(loops: tuple[int, ...]) -> int:
-        there, lengths = [axes[k] for k in loops], [extents[k] for k in loops]
-        return sum(_cost(v) * times(v, there, lengths) for _, v in made)
+        counts = _evaluated(made, [axes[k] for k in loops], [extents[k] for k in loops], sizes)
+        return sum(_cost(value) * count for value, count in counts.items())
 
     return min(itertools.permutations(range(len(axes))), key=evaluated)
 
 
-def worst(made: Made, extents: Sequence[int], kernel: Kernel, sizes: Sequence[int]) -> int:
+def worst(made: Sequence[Made], extents: Sequence[int], kernel: Kernel, sizes: Sequence[int]) -> int:
     """The node of the structure with the most evaluations beyond those needed."""
-    axes = [axis for axis, _ in kernel.axes]
-    return max(made, key=lambda m: _cost(m[1]) * (times(m[1], axes, extents) - sizes[m[0]]))[0]
+    counts = _evaluated(made, [axis for axis, _ in kernel.axes], extents, sizes)
+    return max(made, key=lambda m: _cost(m.value) * (counts[m.value] - sizes[m.node])).node

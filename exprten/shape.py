@@ -30,7 +30,7 @@ def intern_shape(shape: Shape) -> Shape:
 def shape_of(shape: Any, operation: str) -> Shape:
     """A shape as a user writes it: an int or a sequence of them. Raises ShapeError for a negative extent."""
     try:
-        extents = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+        extents = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
         checked = tuple(operator.index(n) for n in extents)
     except TypeError:
         raise ShapeError(f"{operation}: shape {shape!r} is not made of integers") from None
@@ -103,9 +103,14 @@ def _nested(shape: Shape, strides: Shape) -> bool:
 
 # Broadcasting.
 
+pairs: dict[tuple[Shape, Shape], Shape] = {}  # what two shapes broadcast to, for the operators
+
 
 def broadcast(shapes: Sequence[Shape], operation: str) -> Shape:
     """NumPy's rule: aligned at the last axis, extents are equal or 1. Raises ShapeError naming the axis."""
+    found = pairs.get((shapes[0], shapes[-1])) if len(shapes) == 2 else None
+    if found is not None:
+        return found
     ndim = max(map(len, shapes))
     extents = []
     for axis in range(-ndim, 0):
@@ -117,12 +122,21 @@ def broadcast(shapes: Sequence[Shape], operation: str) -> Shape:
                 f"{' and '.join(map(str, sorted(here)))}; they must be equal, or 1"
             )
         extents.append(here.pop() if here else 1)
-    return intern_shape(tuple(extents))
+    together = intern_shape(tuple(extents))
+    if len(shapes) == 2:
+        if len(pairs) >= MAX_SHAPES:
+            pairs.clear()
+        pairs[shapes[0], shapes[1]] = together
+    return together
 
 
 def broadcast_strides(shape: Shape, strides: Shape, to: Shape) -> Shape:
-    """The strides that repeat a layout over `to`: 0 on every axis it does not have or has once."""
+    """The strides that repeat a layout over `to`: 0 on every axis it does not have or has once. Leading axes of one element that
+    `to` does not have are dropped.
+    """
     lead = len(to) - len(shape)
+    if lead < 0:
+        shape, strides, lead = shape[-lead:], strides[-lead:], 0
     return (0,) * lead + tuple(0 if n == 1 and m != 1 else s for n, s, m in zip(shape, strides, to[lead:], strict=True))
 
 
@@ -173,7 +187,8 @@ def _pick_axis(shape: Shape, axis: int, part: Any) -> Picked:
     extent = shape[axis]
     if isinstance(part, slice):
         start, stop, step = part.indices(extent)
-        return Picked(axis, start, step, len(range(start, stop, step)), keeps=True)
+        count = len(range(start, stop, step))
+        return Picked(axis, start, step if count > 1 else 1, count, keeps=True)
     if isinstance(part, bool) or not hasattr(part, "__index__") or getattr(part, "ndim", False):
         raise DTypeError(
             f"index: {type(part).__name__} is no index of axis {axis}; use integers, slices, None and '...'; "

@@ -16,7 +16,7 @@ from .assign import store
 from .buffer import NO_MEMORY, Buffer, Export, allocate
 from .device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
 from .errors import FreedSpaceError, ShapeError
-from .expr import Expr, power
+from .expr import Expr, late, power
 from .key import dtype_row, leaf_key
 from .modes import MODES, OPERATOR, Mode
 from .options import scope
@@ -166,6 +166,9 @@ class Tensor(Expr):
     def __copy__(self) -> Tensor:
         require_memory(self, "copy")
         return view_of(self, 0, self.layout)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return late["array"], (np.array(self.numpy()),)  # the elements, without padding
 
     def __deepcopy__(self, memo: Any) -> Tensor:
         return self.to(self.device)

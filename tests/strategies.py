@@ -216,7 +216,9 @@ def ulps(got: np.ndarray, want: np.ndarray) -> np.ndarray:
         return np.where(n < 0, low - n, n)
 
     a, b = rank(np.ascontiguousarray(got)), rank(np.ascontiguousarray(want))
-    apart = np.where((a < 0) == (b < 0), np.abs(a - b).astype(np.float64), np.abs(a.astype(float)) + np.abs(b.astype(float)))
+    apart = np.where(
+        (a < 0) == (b < 0), np.abs(a - b).astype(np.float64), np.abs(a.astype(float)) + np.abs(b.astype(float))
+    )
     both, either = np.isnan(got) & np.isnan(want), np.isnan(got) | np.isnan(want)
     return np.where(both, 0.0, np.where(either, np.inf, apart))
 

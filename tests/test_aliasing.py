@@ -568,3 +568,115 @@ def test_one_shift_is_never_refused(data):
     target, source = shifted(shape, shift)
     dtype = data.draw(st.sampled_from(DTYPES))
     check(numbers(shape, dtype), lambda a, b: put(a[flip][target], b[flip][source] + 1), refused=False)
+
+
+# The direct call: a statement that ran often enough skips Python, never a check.
+
+STEPS = {
+    "write": lambda out, a, b: put(out, a * 2.0 + b),
+    "copy": lambda out, a, b: put(out, a),
+    "sum of two": lambda out, a, b: put(out, a + b),
+    "one twice": lambda out, a, b: put(out, a * a + b),
+    "add": lambda out, a, b: add(out, a - b * 0.5),
+    "scalar of NumPy": lambda out, a, b: put(out, a * np.float32(3) + b),
+}
+PLACES = {  # where out, a and b start in one memory of 200 elements; 40 elements each
+    "apart": (0, 50, 100), "out is a": (50, 50, 100), "out is b": (100, 50, 100), "a is b": (0, 50, 50), "all one": (50, 50, 50),
+    "out above a": (51, 50, 120), "out below a": (49, 50, 120), "out above b": (131, 50, 120), "out between": (50, 49, 51),
+    "out far into a": (89, 50, 130), "out touches a": (90, 50, 130), "a touches out": (0, 40, 80), "a and b overlap": (0, 60, 70),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", STEPS)
+def test_statement_in_a_loop_keeps_its_checks(name, dtype):
+    step = STEPS[name]
+    n = 40
+
+    def views(x, starts):
+        return [x[k : k + n] for k in starts]
+
+    for _ in range(2):  # the second round begins with every direct call there is
+        for place, starts in PLACES.items():
+            for _ in range(6):
+                data = numbers(200, dtype)
+                want = data.copy()
+                step(views(want, starts)[0], *views(data, starts)[1:])
+                t = xt.array(data)
+                try:
+                    step(*views(t, starts))
+                except xt.AliasError:
+                    assert place == "out between"
+                    np.testing.assert_array_equal(t.numpy(), data)
+                else:
+                    np.testing.assert_array_equal(t.numpy(), want, place)
+
+
+def test_statement_in_a_loop_looks_at_the_memory_each_time():
+    def step(out, a):
+        out[...] = a * 2.5 + 1.0
+
+    for _ in range(6):
+        step(xt.zeros(40), xt.ones(40))
+    readonly = numbers(40)
+    readonly.flags.writeable = False
+    with pytest.raises(xt.ReadOnlyError):
+        step(xt.asarray(readonly), xt.ones(40))
+    assert readonly.tolist() == numbers(40).tolist()
+    freed, out = xt.ones(40), xt.zeros(40)
+    xt.free_space(freed)
+    for target, operand in ((out, freed), (freed, out), (out, xt.Tensor(40)), (xt.Tensor(40), out)):
+        with pytest.raises(xt.FreedSpaceError):
+            step(target, operand)
+    with pytest.raises(xt.ShapeError):
+        step(out, xt.ones(41))
+    with pytest.raises(xt.AliasError):
+        step(xt.broadcast_to(out[:1], (40,)), xt.ones(40))
+    assert out.numpy().sum() == 0
+    for other in (xt.ones((1, 40)), xt.ones(1), xt.ones(80)[::2], xt.ones(40)[::-1], np.ones(40, np.float32)):
+        out[...] = 0
+        step(out, xt.asarray(other))
+        assert out.numpy().tolist() == [3.5] * 40
+    for shape in ((0,), (5, 8), (40, 1), (33_000,)):
+        big = xt.zeros(shape)
+        step(big, xt.ones(shape))
+        assert (big.numpy() == 3.5).all()
+
+
+def test_statement_in_a_loop_reads_each_scalar_anew():
+    out, a = xt.zeros(40), xt.ones(40)
+    for k in range(50):
+        out[...] = a * (k + 0.25) - float(-k)
+        assert out.numpy().tolist() == [2 * k + 0.25] * 40
+        out[...] = a * np.float32(k)
+        assert out.numpy().tolist() == [k] * 40
+        out[...] = a * -1.0  # what the C API answers for an error, too
+        assert out.numpy().tolist() == [-1] * 40
+
+
+def test_statement_in_a_loop_sees_shared_and_unshared_nodes():
+    out = xt.zeros(40)
+    for k in range(8):
+        a, b = xt.full(40, float(k)), xt.full(40, 2.0)
+        shared = a * b
+        out[...] = shared + shared
+        assert out.numpy()[7] == 4 * k
+        out[...] = a * b + b * b
+        assert out.numpy()[7] == 2 * k + 4
+        out[...] = a * b + a * b
+        assert out.numpy()[7] == 4 * k
+        out[...] = a * a + b * a
+        assert out.numpy()[7] == k * k + 2 * k
+
+
+def test_statement_in_a_loop_obeys_options():
+    out = xt.zeros(40)
+    a, b, c = (xt.full(40, x) for x in (1 + 2.0**-13, 1 - 2.0**-13, -1.0))
+    for _ in range(6):
+        out[...] = a * b + c
+    assert out.numpy()[0] == 0.0  # a * b is rounded to 1
+    with xt.options(fast_math=True):
+        out[...] = a * b + c
+        assert out.numpy()[0] in (0.0, -(2.0**-26))  # one rounding, if the processor has it
+    out[...] = a * b + c
+    assert out.numpy()[0] == 0.0

@@ -111,22 +111,22 @@ DTYPES = [
          "int32 /= int64: the result is float64, which int32 cannot hold (same-kind rule); use //= to divide integers"),
     Case("int = float", "i[...] = f", xt.DTypeError,
          "int32 [...] = float32: the result is float32, which int32 cannot hold (same-kind rule); "
-         "convert the value with xt.cast(e, xt.int32)"),
+         "convert the value with xt.cast(e, 'int32')"),
     Case("int = Python float", "i[...] = 1.5", xt.DTypeError,
          "int32 [...] = a Python float: the result is a Python float, which int32 cannot hold (same-kind rule); "
-         "convert the value with xt.cast(e, xt.int32)"),
+         "convert the value with xt.cast(e, 'int32')"),
     Case("unsigned = signed", "u[...] = i", xt.DTypeError,
          "uint8 [...] = int32: the result is int32, which uint8 cannot hold (same-kind rule); "
-         "convert the value with xt.cast(e, xt.uint8)"),
+         "convert the value with xt.cast(e, 'uint8')"),
     Case("int += float", "k += 0.5", xt.DTypeError,
          "int64 += a Python float: the result is float64, which int64 cannot hold (same-kind rule); "
-         "convert the value with xt.cast(e, xt.int64)"),
+         "convert the value with xt.cast(e, 'int64')"),
     Case("bool = int", "b[...] = 1", xt.DTypeError,
          "bool [...] = a Python int: the result is a Python int, which bool cannot hold (same-kind rule); "
-         "convert the value with xt.cast(e, xt.bool_)"),
+         "convert the value with xt.cast(e, 'bool')"),
     Case("evaluate", "xt.evaluate(f * 2, xt.int32)", xt.DTypeError,
          "int32 [...] = float32: the result is float32, which int32 cannot hold (same-kind rule); "
-         "convert the value with xt.cast(e, xt.int32)"),
+         "convert the value with xt.cast(e, 'int32')"),
     Case("no type", "xt.Tensor(3, 'foo')", xt.DTypeError, "Tensor: 'foo' is no element type"),
     Case("no type to cast to", "xt.cast(f, 'c8')", xt.DTypeError, f"cast: exprten has no element type complex64; {CONVERT}"),
     Case("array of objects", "xt.array([None])", xt.DTypeError, f"array: exprten has no element type object; {CONVERT}"),
@@ -164,7 +164,7 @@ SCALARS = [
     Case("choice", "xt.where(b, u, 256)", OverflowError,
          "where: 256 does not fit uint8 (0 to 255); convert the tensor with xt.cast"),
     Case("beyond every float", "f + 10**400", OverflowError,
-         f"add: {10**400} does not fit float32; convert the tensor with xt.cast"),
+         "add: an int of 1329 bits does not fit float32"),
     Case("negative power", "k ** -1", ValueError,
          "power: integers to the power -1 are no integers; convert with xt.cast(x, xt.float64) first"),
     Case("negative power by name", "xt.power(i, -2)", ValueError,
@@ -193,9 +193,9 @@ OPERANDS = [
          "asarray: a list has no memory to share; copy it with xt.array(...)"),
     Case("np.asarray of an expression", "np.asarray(f + 1)", TypeError,
          "an expression has no elements yet: assign it (out[...] = e), or use xt.evaluate(e).numpy()"),
-    Case("assign to an array", "xt.assign(raw, 'write', 1)", TypeError, "assign: the target is a ndarray; it must be a tensor"),
+    Case("assign to an array", "xt.assign(raw, 'write', 1)", TypeError, "assign: the target is a ndarray; it must be a tensor (xt.asarray makes one of an array)"),
     Case("assign to an expression", "xt.assign(f + 1, 'write', 1)", TypeError,
-         "assign: the target is a Apply; it must be a tensor"),
+         "assign: the target is a Apply; it must be a tensor (xt.asarray makes one of an array)"),
     Case("plan of an array", "xt.plan(raw, 1)", TypeError, "plan: the target is a ndarray; it must be a tensor"),
     Case("alloc_space of an array", "xt.alloc_space(raw)", TypeError, "alloc_space: a ndarray is no tensor"),
     Case("free_space of an expression", "xt.free_space(f + 1)", TypeError, "free_space: a Apply is no tensor"),
@@ -216,15 +216,15 @@ TRUTH = [
          "choose element by element with xt.where(condition, a, b)"),
     Case("len", "len(s)", TypeError, "len() of an expression without axes"),
     Case("iter", "for x in s + 1:\n    pass", TypeError, "len() of an expression without axes"),
-    Case("float", "float(v)", TypeError, "item: a tensor of shape (3,) has 3 elements, not one"),
-    Case("int", "int(f)", TypeError, "item: a tensor of shape (2, 3) has 6 elements, not one"),
-    Case("item", "xt.zeros(0).item()", TypeError, "item: a tensor of shape (0,) has 0 elements, not one"),
+    Case("float", "float(v)", TypeError, "item: shape (3,) has 3 elements, not one"),
+    Case("int", "int(f)", TypeError, "item: shape (2, 3) has 6 elements, not one"),
+    Case("item", "xt.zeros(0).item()", TypeError, "item: shape (0,) has 0 elements, not one"),
     Case("float as an index", "[1, 2, 3][s]", TypeError, "a tensor of shape () and type float32 is no index"),
     Case("vector as an index", "range(5)[k[0]]", TypeError, "a tensor of shape (3,) and type int64 is no index"),
 ]
 
 _NO_INDEX = ("is no index of axis 0; use integers, slices, None and '...'; "
-             "for elements picked by an array use xt.take, by a condition xt.where")
+             "indexing by an array is not in this version; choose by a condition with xt.where")
 INDICES = [
     Case("by a list", "f[[0, 1]]", TypeError, f"index: list {_NO_INDEX}"),
     Case("by an array", "f[np.array([0, 1])]", TypeError, f"index: ndarray {_NO_INDEX}"),
@@ -280,7 +280,7 @@ MEMORY = [
     Case("allocated twice", "xt.alloc_space(h)\nxt.alloc_space(h)", xt.FreedSpaceError,
          "alloc_space: the tensor of shape (2, 3) and type float32 has memory already"),
     Case("freed target", "xt.free_space(f)\nf[...] = 1", xt.FreedSpaceError,
-         "assign: the target of shape (2, 3) and type float32 has no memory: it was freed; make a new handle"),
+         "assign: the target of shape (2, 3) and type float32 has no memory; it was freed; make a new handle"),
     Case("freed through another handle", "g = f[:, 1:]\nxt.free_space(g)\nf[0]", xt.FreedSpaceError, f"index: {_FREED}"),
     Case("freed, then copied", "xt.free_space(f)\nf.to(xt.cpu())", xt.FreedSpaceError, f"to: {_FREED}"),
     Case("freed, an older expression", "e = f * 2\nxt.free_space(f)\nd[...] = e", xt.FreedSpaceError,
@@ -320,8 +320,7 @@ DEVICES = [
     Case("asarray of a GPU array through DLPack", "xt.asarray(OnGpuDlpack())", xt.DeviceError,
          "asarray: a OnGpuDlpack lies on a GPU, and this version of exprten runs on the CPU only"),
     Case("a device made by hand", "xt.zeros(3, device=xt.Device('gpu'))", xt.DeviceError,
-         "gpu(0): this version of exprten has no GPU backend; it will come with the extras cuda12 and cuda13 "
-         '(pip install "exprten[cuda13]"); use xt.cpu()'),
+         "allocate: there is no device gpu:0 in this version of exprten; use xt.cpu()"),
     Case("cuda", "xt.plan(f, 1).cuda", xt.DeviceError,
          "plan: a statement on cpu has no CUDA text; this version runs on the CPU only"),
     Case("ptx", "xt.plan(f, 1).ptx", xt.DeviceError,
@@ -350,6 +349,8 @@ EXTENSIONS = [
          "range: step is 1 and repeat is 0; the step must not be 0, the repeat 1 or more"),
     Case("arange step", "xt.arange(0, 4, 0)", ValueError, "arange: step is 0"),
     Case("transpose", "xt.transpose(f, (0, 0))", xt.ShapeError,
+         "transpose: axes (0, 0) are no permutation of the 2 axes of shape (2, 3)"),
+    Case("transposed", "f.transposed((0, 0))", xt.ShapeError,
          "transpose: axes (0, 0) are no permutation of the 2 axes of shape (2, 3)"),
     Case("swapaxis", "xt.swapaxis(f, 0, 2)", xt.ShapeError, "swapaxis: axis 2 is not one of the 2 axes -2 to 1"),
     Case("flip", "xt.flip(f + 1, -3)", xt.ShapeError, "flip: axis -3 is not one of the 2 axes -2 to 1"),

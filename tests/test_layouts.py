@@ -84,7 +84,11 @@ def expected(old: np.ndarray, value: np.ndarray, combine: Callable[[Any, Any], A
     try:
         with np.errstate(all="ignore"):
             found = np.broadcast_to(value, old.shape) if combine is None else np.asarray(combine(old, value))
-            return found.astype(old.dtype, casting="same_kind") if np.can_cast(found.dtype, old.dtype, "same_kind") else None
+            return (
+                found.astype(old.dtype, casting="same_kind")
+                if np.can_cast(found.dtype, old.dtype, "same_kind")
+                else None
+            )
     except TypeError:
         return None
 
@@ -166,7 +170,14 @@ def test_every_length_around_a_vector_ends_where_it_should(count):
         check(tree, "write", "offset", "offset", "repeated", (count,))
 
 
-BROADCAST = [((3, 17), (17,)), ((3, 17), (3, 1)), ((3, 17), (1, 17)), ((3, 17), ()), ((2, 3, 7), (3, 1)), ((4, 0, 2), (2,))]
+BROADCAST = [
+    ((3, 17), (17,)),
+    ((3, 17), (3, 1)),
+    ((3, 17), (1, 17)),
+    ((3, 17), ()),
+    ((2, 3, 7), (3, 1)),
+    ((4, 0, 2), (2,)),
+]
 
 
 @pytest.mark.parametrize(("shape", "small"), BROADCAST, ids=str)

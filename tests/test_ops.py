@@ -21,8 +21,18 @@ from exprten_jit.interpret import interpret
 from exprten_jit.ir import Kernel, Leaf, Store, Value, axis, cast, load, op, size
 from exprten_jit.ops import CASTS, PRIMITIVES, Domain
 from strategies import (
-    DTYPES, LAYOUTS, SPECIAL, TARGETS, assert_same_bits, assert_within_ulps, pairs, place, reference_cast,
-    reference_maximum, reference_minimum, values,
+    DTYPES,
+    LAYOUTS,
+    SPECIAL,
+    TARGETS,
+    assert_same_bits,
+    assert_within_ulps,
+    pairs,
+    place,
+    reference_cast,
+    reference_maximum,
+    reference_minimum,
+    values,
 )  # fmt: skip
 
 import exprten as xt
@@ -139,10 +149,7 @@ WEAK = (0, 2, -3, 200, 2.0, -0.5, 1e300, float("nan"))
 
 
 def _accepted(name: str, *operands: Any) -> bool:
-    """Whether NumPy takes these operands, the result is one of the six types, and a Python int fits the type it meets."""
-    for x, other in (operands, operands[::-1]):
-        if isinstance(x, int) and other.dtype.kind in "iu" and not np.iinfo(other.dtype).min <= x <= np.iinfo(other.dtype).max:
-            return False  # OverflowError for every operation, also where NumPy compares
+    """Whether NumPy takes these operands and the result is one of the six types."""
     try:
         with np.errstate(all="ignore"):
             dtype = np.asarray(NUMPY[name](*operands)).dtype
@@ -194,7 +201,7 @@ def test_a_zero_dimensional_tensor_is_strong(dtype):
 @pytest.mark.parametrize(
     ("dtype", "scalar"), [("uint8", 256), ("uint8", -1), ("int32", 2**31), ("int64", -(2**63) - 1), ("int64", 2**63)]
 )
-@pytest.mark.parametrize("name", ["add", "multiply", "floor_divide", "maximum", "bitwise_and", "less"])
+@pytest.mark.parametrize("name", ["add", "multiply", "floor_divide", "maximum", "bitwise_and"])
 def test_an_int_outside_of_the_type_is_an_overflow_error_in_the_constructor(name, dtype, scalar):
     x = xt.zeros(3, dtype)
     for operands in ((x, scalar), (scalar, x)):
@@ -232,7 +239,9 @@ def test_an_operator_means_the_same_from_both_sides(symbol, dtype):
             assert_same_bits(got, want, f"{operands[0]} {symbol} {operands[1]}")
 
 
-@pytest.mark.parametrize(("symbol", "name"), [("-", "negative"), ("+", "positive"), ("abs", "absolute"), ("~", "invert")])
+@pytest.mark.parametrize(
+    ("symbol", "name"), [("-", "negative"), ("+", "positive"), ("abs", "absolute"), ("~", "invert")]
+)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_a_unary_operator_is_its_function(symbol, name, dtype):
     call = {"-": operator.neg, "+": operator.pos, "abs": operator.abs, "~": operator.invert}[symbol]

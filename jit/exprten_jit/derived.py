@@ -225,9 +225,9 @@ def _reference_identity(a: Any) -> Any:
 
 # fmt: off
 DERIVED: tuple[Derived, ...] = (
-    Derived("identity", 1, _reference_identity, lambda o, a: (1,), resolve=common_types, expand=_same),
+    Derived("identity", 1, _reference_identity, lambda o, a: (1,), cost=0, resolve=common_types, expand=_same),
     Derived("ones_like", 1, np.ones_like, lambda o, a: (0 * a,), resolve=common_types, expand=lambda a: _number(1, a)),
-    Derived("positive", 1, np.positive, lambda o, a: (1,), expand=_same),
+    Derived("positive", 1, np.positive, lambda o, a: (1,), cost=0, expand=_same),
     Derived("absolute", 1, np.absolute, lambda o, a: (o.sign(a),), (NONZERO,), expand=_absolute),
     Derived("sign", 1, np.sign, lambda o, a: (0 * a,), (NONZERO,), cost=4, expand=_sign),
     Derived("square", 1, np.square, lambda o, a: (2 * a,), expand=lambda a: apply("multiply", a, a)),

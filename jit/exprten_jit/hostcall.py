@@ -148,17 +148,32 @@ class Reader:
 
 @dataclass(frozen=True)
 class Direct:
-    """One structure: `leaves` are (path, operand, bytes an element), `scalars` are (path, word), in the kernel's order.
+    """One structure: `leaves` are what is read, `scalars` are (path, word), in the kernel's order.
 
-    A path is the offsets to follow from the value; the target is operand 0, of `itemsize` bytes an element. The kernel's words
-    are an address an operand, the number of elements, and the scalars. Beyond `most` elements Python makes the call.
+    A path is the offsets to follow from the value. The target is operand 0. The kernel's words are an address an operand, the
+    sizes, and the scalars. Without `sizes` every layout is the target's, packed, and the one size is its number of elements, at
+    most `most` of them: so the call serves every shape. With them every layout is the very object it was made with.
+    `previous` is asked where this call does not apply.
     """
 
     kernel: int
-    itemsize: int
-    leaves: tuple[tuple[tuple[int, ...], int, int], ...]
+    target: Seen
+    leaves: tuple[tuple[tuple[int, ...], int, Seen], ...]  # path, operand, view
     scalars: tuple[tuple[tuple[int, ...], str], ...]
+    sizes: tuple[int, ...] | None
     most: int
+    previous: Callable[[Any, Any], Any] | None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A view as it was: its layout object, bytes an element, the bytes it spans from its address, and from there to the kernel's."""
+
+    layout: object
+    itemsize: int
+    low: int
+    high: int
+    shift: int
 
 
 _C_API = {
@@ -172,12 +187,10 @@ _C_API = {
 
 def direct(call: Direct, reader: Reader) -> Callable[[Any, Any], Any]:
     """The builtin `call(target, value)`: None when done, NotImplemented where it does not apply; nothing has happened then."""
-    symbols = c_api(*_C_API) | {
-        "none": id(None),
-        "not_implemented": id(NotImplemented),
-        "true": id(True),
-        "kernel": call.kernel,
-    }
+    symbols = c_api(*_C_API, "PyObject_CallFunctionObjArgs")
+    symbols |= {"none": id(None), "not_implemented": id(NotImplemented), "true": id(True)}
+    symbols |= {"kernel": call.kernel, "previous": id(call.previous)}
+    _kept.append(call)  # machine code holds the addresses of its layouts and of `previous`
     text = _DirectText(call, reader).module()
     return builtin("direct", compile_text(text, ("direct",), symbols).address["direct"])
 
@@ -188,29 +201,34 @@ class _DirectText:
         self.reader = reader
         self.text = Text()
         self.addresses: dict[int, str] = {}
+        self.layout = self.count = ""
 
     def module(self) -> str:
         t, call = self.text, self.call
         target = self._load("%args", 0)
         value = self._load("%args", 8)
-        layout = self._load(target, self.reader.layout)
-        self._same(self._load(layout, self.reader.packed), "@true")
         self._same(self._load(target, self.reader.writable), "@true")
-        n = self._number(self._load(layout, self.reader.size))
-        self._require(t.let(f"icmp ult i64 {t.index('sub', n, 1)}, {call.most}", "i1").name)
+        self.layout = self._load(target, self.reader.layout)
+        if call.sizes is None:
+            self._same(self._load(self.layout, self.reader.packed), "@true")
+            self.count = self._number(self._load(self.layout, self.reader.size))
+            self._require(t.let(f"icmp ult i64 {t.index('sub', self.count, 1)}, {call.most}", "i1").name)
+        else:
+            self._require_layout(self.layout, call.target)
         self.addresses[0] = self._address(target)
-        for path, operand, itemsize in call.leaves:
-            self._leaf(self._follow(value, path), operand, itemsize, layout, n)
-        words = t.let(f"alloca i64, i64 {len(self.addresses) + 1 + len(call.scalars)}", "ptr").name
-        for k in range(len(self.addresses)):
-            self._word(words, k, f"i64 {self.addresses[k]}")
-        self._word(words, len(self.addresses), f"i64 {n}")
-        for k, (path, word) in enumerate(call.scalars, len(self.addresses) + 1):
-            self._word(words, k, self._scalar(self._follow(value, path), word))
-        t.put(f"call void @kernel(ptr {words})")
+        for path, operand, seen in call.leaves:
+            self._leaf(self._follow(value, path), operand, seen)
+        sizes = [self.count] if call.sizes is None else [str(n) for n in call.sizes]
+        shifts = {operand: seen.shift for _, operand, seen in call.leaves} | {0: call.target.shift}
+        words = [f"i64 {t.index('add', self.addresses[k], shifts[k])}" for k in range(len(self.addresses))]
+        words += [f"i64 {n}" for n in sizes]
+        words += [self._scalar(self._follow(value, path), word) for path, word in call.scalars]
+        place = t.let(f"alloca i64, i64 {len(words)}", "ptr").name
+        for k, word in enumerate(words):
+            t.put(f"store {word}, ptr {t.let(f'getelementptr i64, ptr {place}, i64 {k}', 'ptr').name}")
+        t.put(f"call void @kernel(ptr {place})")
         self._return("@none")
-        t.open("other")
-        self._return("@not_implemented")
+        self._otherwise(target, value)
         t.open("failed")
         t.put("ret ptr null")
         return (
@@ -220,28 +238,53 @@ class _DirectText:
             + "\n}\n"
         )
 
+    def _otherwise(self, target: str, value: str) -> None:
+        t = self.text
+        t.open("other")
+        if self.call.previous is None:
+            self._return("@not_implemented")
+            return
+        call = "call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr @previous, ptr {}, ptr {}, ptr null)"
+        t.put(f"ret ptr {t.let(call.format(target, value), 'ptr').name}")
+
     def _declared(self) -> str:
         functions = [f"declare {kind.split(' ')[0]} @{name}{kind.split(' ', 1)[1]}" for name, kind in _C_API.items()]
-        objects = [f"@{name} = external global i8" for name in ("none", "not_implemented", "true")]
+        functions.append("declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)")
+        objects = [f"@{name} = external global i8" for name in ("none", "not_implemented", "true", "previous")]
         return "\n".join([*functions, *objects, "declare void @kernel(ptr)", ""])
 
-    def _leaf(self, leaf: str, operand: int, itemsize: int, layout: str, n: str) -> None:
-        """The same layout as the target's, and an address that is another operand's, the target's, or beside the target."""
-        t, call = self.text, self.call
-        self._same(self._load(leaf, self.reader.layout), layout)
+    def _require_layout(self, layout: str, seen: Seen) -> None:
+        self._require(self.text.let(f"icmp eq ptr {layout}, inttoptr (i64 {id(seen.layout)} to ptr)", "i1").name)
+
+    def _leaf(self, leaf: str, operand: int, seen: Seen) -> None:
+        """The layout asked for, and an address that is another operand's, the target's, or beside the target."""
+        t, target = self.text, self.call.target
+        layout = self._load(leaf, self.reader.layout)
+        if self.call.sizes is None:
+            self._same(layout, self.layout)
+        else:
+            self._require_layout(layout, seen)
         address = self._address(leaf)
         if operand in self.addresses:
             self._require(t.let(f"icmp eq i64 {address}, {self.addresses[operand]}", "i1").name)
             return
         self.addresses[operand] = address
-        target = self.addresses[0]
-        above = t.let(f"icmp uge i64 {address}, {t.index('add', target, t.index('mul', n, call.itemsize))}", "i1").name
-        below = t.let(f"icmp ule i64 {t.index('add', address, t.index('mul', n, itemsize))}, {target}", "i1").name
+        low, high = self._range(address, seen)
+        target_low, target_high = self._range(self.addresses[0], target)
+        above = t.let(f"icmp uge i64 {low}, {target_high}", "i1").name
+        below = t.let(f"icmp ule i64 {high}, {target_low}", "i1").name
         apart = t.let(f"or i1 {above}, {below}", "i1").name
-        if itemsize == call.itemsize:
-            same = t.let(f"icmp eq i64 {address}, {target}", "i1").name
+        if seen.itemsize == target.itemsize and seen.layout is target.layout:
+            same = t.let(f"icmp eq i64 {address}, {self.addresses[0]}", "i1").name
             apart = t.let(f"or i1 {apart}, {same}", "i1").name
         self._require(apart)
+
+    def _range(self, address: str, seen: Seen) -> tuple[str, str]:
+        """The first byte of a view and the one after its last."""
+        t = self.text
+        if self.call.sizes is None:
+            return address, t.index("add", address, t.index("mul", self.count, seen.itemsize))
+        return t.index("add", address, seen.low), t.index("add", address, seen.high)
 
     def _follow(self, start: str, path: tuple[int, ...]) -> str:
         for offset in path:
@@ -276,10 +319,6 @@ class _DirectText:
 
     def _number(self, obj: str) -> str:
         return self.text.let(f"call i64 @PyLong_AsSsize_t(ptr {obj})", "i64").name
-
-    def _word(self, words: str, n: int, value: str) -> None:
-        place = self.text.let(f"getelementptr i64, ptr {words}, i64 {n}", "ptr").name
-        self.text.put(f"store {value}, ptr {place}")
 
     def _same(self, a: str, b: str) -> None:
         self._require(self.text.let(f"icmp eq ptr {a}, {b}", "i1").name)
