@@ -29,7 +29,7 @@ from .expr import Expr, Weak, check_range, coerce
 from .key import op_key
 from .lower import Made, lower
 from .modes import Mode, mode_error, mode_of
-from .options import DEFAULT, USE_CTYPES, Options, counters, current, may_compile
+from .options import DEFAULT, USE_CTYPES, Options, counters, current, may_compile, of_kernel
 from .overlap import injective, order, overlap_ranges, shares
 from .show import tree
 from .statement import Arranged, Gathered, Operand, Signature, arrange, gather
@@ -311,7 +311,7 @@ def _new_launch(
     e: Expr | Weak,
 ) -> Launch:
     def arranged_by(loops: tuple[int, ...] | None) -> Arranged:
-        return arrange(mode, types, target, found, operand_of, direction == "reverse", now, loops)
+        return arrange(mode, types, target, found, operand_of, direction == "reverse", of_kernel(now), loops)
 
     arranged = arranged_by(None)
     kernel = _kernel(arranged, mode, target, e)

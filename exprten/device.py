@@ -46,6 +46,8 @@ def gpu(index: int = 0) -> Device:
 
 def require_cpu(device: Device | None, operation: str) -> None:
     """Raise DeviceError for a device that this version has no memory on."""
+    if device is not None and not isinstance(device, Device):
+        raise TypeError(f"{operation}: {device!r} is no device; use xt.cpu()")
     if device is not None and device.kind != "cpu":
         raise DeviceError(f"{operation}: there is no device {device} in this version of exprten; use xt.cpu()")
 

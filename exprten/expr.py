@@ -14,6 +14,7 @@ from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
+from exprten_jit.derived import TABLE
 from exprten_jit.dtypes import DType, of_numpy
 from exprten_jit.ir import Value, axis, size
 
@@ -36,7 +37,6 @@ class Expr:
     """A value for every point of a shape, known when it is assigned. Raises at construction what can be known then."""
 
     __slots__ = ("key", "shape")
-    __array_ufunc__ = None  # ndarray + expr asks expr
 
     key: Key
     shape: Shape
@@ -104,6 +104,32 @@ class Expr:
         """Every element converted to `dtype`; floats to integers are truncated, saturated, NaN becomes 0."""
         return cast(self, dtype)
 
+    @property
+    def T(self) -> Expr:  # noqa: N802  # NumPy's name
+        """All axes reversed."""
+        return late["transpose"](self)  # type: ignore[no-any-return]
+
+    def reshape(self, *shape: Any) -> Expr:
+        """The same elements in the same order under another shape; one extent may be -1."""
+        return late["reshape"](self, shape[0] if len(shape) == 1 else shape)  # type: ignore[no-any-return]
+
+    def numpy(self) -> NoReturn:
+        """Raises TypeError: an expression has no memory."""
+        raise TypeError("an expression has no elements yet: assign it (out[...] = e), or use xt.evaluate(e).numpy()")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Expr:
+        """NumPy's functions on expressions: those that exprten has build a node, no other is evaluated behind your back."""
+        if method == "__call__" and not kwargs and ufunc.__name__ in TABLE:
+            return build(ufunc.__name__, *inputs)
+        if ufunc is np.matmul:
+            self.__matmul__(inputs)
+        if "out" in kwargs:
+            raise TypeError(
+                f"np.{ufunc.__name__} into a NumPy array: write xt.asarray(array)[...] = expression, or use t.numpy()"
+            )
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        raise TypeError(f"np.{name} of an expression or tensor: exprten has no such function yet; give NumPy t.numpy()")
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of an expression without axes")
@@ -140,10 +166,15 @@ class Expr:
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        raise TypeError("an expression has no elements yet: assign it (out[...] = e), or use xt.evaluate(e).numpy()")
+        self.numpy()
 
     def __repr__(self) -> str:
         return f"<{tree(self)}: {self.dtype} {self.shape}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "an expression holds handles, not values, and cannot be pickled or copied; pickle xt.evaluate(e)"
+        )
 
     __hash__ = object.__hash__
 

@@ -103,7 +103,10 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, devic
     row = dtype_row(given, "arange")
     if step == 0:
         raise ValueError("arange: step is 0")
-    count = max(0, int(np.ceil((stop - start) / step)))
+    span = (stop - start) / step
+    if not np.isfinite(span):
+        raise ValueError(f"arange: from {start} to {stop} by {step} is no number of elements")
+    count = max(0, int(np.ceil(span)))
     t = new((count,), row, device or cpu())
     k = Iota((count,), 0, t.device)
     wide = expr.cast(k, np.float64) if row.kind == "f" else k

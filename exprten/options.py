@@ -64,6 +64,12 @@ class _Scope:
 scope = _Scope()
 
 
+def of_kernel(options: Options) -> Options:
+    """The options that decide machine code: a bound decides only whether there is any."""
+    plain = replace(options, max_recompute=DEFAULT.max_recompute)
+    return _interned.setdefault(plain, plain)
+
+
 def current() -> Options:
     """The options in force here."""
     return _current.get()

@@ -6,7 +6,7 @@ from typing import Any
 
 from exprten_jit import schedule, text
 from exprten_jit.backends import llvm_run
-from exprten_jit.ir import Load, Op, walk
+from exprten_jit.ir import Load, Op, Param, walk
 
 from . import recompute
 from .assign import Prepared, prepare, run
@@ -84,6 +84,9 @@ class Plan:
         kernel, extents = self._code.kernel, self._prepared.launch.arranged.extents
         axes = [axis for axis, _ in kernel.axes]
         ops = {n for s in kernel.stores for n in recompute.elements(s.value) if isinstance(n, Op) and n.op != "cast"}
+        ops -= {
+            n for n in ops if n.free and not any(isinstance(x, Load | Param) for x in walk(n))
+        }  # of the index alone
         return sum(recompute.times(n, axes, extents) for n in ops)
 
     @property

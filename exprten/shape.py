@@ -39,6 +39,15 @@ def shape_of(shape: Any, operation: str) -> Shape:
     return intern_shape(checked)
 
 
+def pair(values: Any, what: str) -> tuple[int, int]:
+    """Two integers. Raises ShapeError for anything else."""
+    try:
+        a, b = map(operator.index, values)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what} is {values!r}; it must be two integers") from None
+    return a, b
+
+
 class Layout:
     """A shape with a stride, in elements, for each axis.
 
@@ -143,9 +152,20 @@ def broadcast_strides(shape: Shape, strides: Shape, to: Shape) -> Shape:
 def axis_of(axis: int, ndim: int, operation: str) -> int:
     """`axis` counted from 0. Raises ShapeError where there is no such axis."""
     number = operator.index(axis)
+    if not ndim:
+        raise ShapeError(f"{operation}: axis {axis} of a shape without axes")
     if not -ndim <= number < ndim:
         raise ShapeError(f"{operation}: axis {axis} is not one of the {ndim} axes {-ndim} to {ndim - 1}")
     return number % ndim
+
+
+def permutation(axes: Any, shape: Shape) -> Shape:
+    """`axes` counted from 0. Raises ShapeError unless each axis of `shape` stands there once."""
+    ndim = len(shape)
+    order = tuple(axis_of(a, ndim, "transpose") for a in axes)
+    if sorted(order) != list(range(ndim)):
+        raise ShapeError(f"transpose: axes {tuple(axes)} are no permutation of the {ndim} axes of shape {shape}")
+    return order
 
 
 # Indexing: integers, slices, None and `...`, as one list of what becomes of every axis.

@@ -116,9 +116,9 @@ class Tensor(Expr):
         _settle(self.mT, value)
 
     def transposed(self, axes: Any) -> Tensor:
-        """The axes in another order; a view."""
+        """The axes in another order; a view. Raises ShapeError unless `axes` is a permutation."""
         require_memory(self, "transpose")
-        order = tuple(axes)
+        order = shapes.permutation(axes, self.shape)
         shape = tuple(self.shape[a] for a in order)
         return view_of(self, 0, shapes.layout(shape, tuple(self.layout.strides[a] for a in order)))
 
@@ -171,11 +171,11 @@ class Tensor(Expr):
         return late["array"], (np.array(self.numpy()),)  # the elements, without padding
 
     def __deepcopy__(self, memo: Any) -> Tensor:
-        return self.to(self.device)
+        return self._copy(self.device)
 
     # exchange
 
-    def numpy(self) -> np.ndarray[Any, Any]:
+    def numpy(self) -> np.ndarray[Any, Any]:  # type: ignore[override]  # an expression has none
         """The elements as a NumPy array on the same memory. While it lives the memory cannot be freed."""
         require_memory(self, "numpy")
         return np.asarray(Export(self.buffer, _interface(self).__array_interface__))
@@ -194,8 +194,13 @@ class Tensor(Expr):
         return (1, 0)  # kDLCPU
 
     def to(self, device: Device) -> Tensor:
-        """A copy of the elements in new memory of `device`, packed."""
+        """The tensor itself where it lies on `device` already, else a copy of the elements there, packed."""
         require_memory(self, "to")
+        require_cpu(device, "to")
+        return self if device == self.device else self._copy(device)
+
+    def _copy(self, device: Device) -> Tensor:
+        require_memory(self, "copy")
         return store(MODES["write"], new(self.shape, self.key.dtype, device), self)
 
     __hash__ = object.__hash__

@@ -251,7 +251,7 @@ def reference_cast(x: Any, dtype: Any) -> np.ndarray:
 def reference_maximum(a: Any, b: Any) -> np.ndarray:
     """NaN wins, +0 is above -0."""
     x, y = np.asarray(a), np.asarray(b)
-    found = np.maximum(x, y)
+    found = np.asarray(np.maximum(a, b))  # of the operands as they are: a Python scalar is weak
     if found.dtype.kind != "f":
         return found
     return np.where((x == 0) & (y == 0), np.where(np.signbit(x), y, x), found).astype(found.dtype)
@@ -260,7 +260,7 @@ def reference_maximum(a: Any, b: Any) -> np.ndarray:
 def reference_minimum(a: Any, b: Any) -> np.ndarray:
     """NaN wins, -0 is below +0."""
     x, y = np.asarray(a), np.asarray(b)
-    found = np.minimum(x, y)
+    found = np.asarray(np.minimum(a, b))
     if found.dtype.kind != "f":
         return found
     return np.where((x == 0) & (y == 0), np.where(np.signbit(x), x, y), found).astype(found.dtype)

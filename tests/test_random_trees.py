@@ -328,11 +328,8 @@ def views(draw: st.DrawFn, memory: np.ndarray, shape: tuple[int, ...], repeat: b
     return np.lib.stride_tricks.as_strided(memory[at:], shape, tuple(s * size for s in strides))
 
 
-@pytest.mark.parametrize("remaps", [False, True], ids=["element-wise", "with Remaps"])
-@MODERATE
-@given(data=st.data())
-def test_an_aliased_statement_is_numpys_right_side_first_or_an_alias_error_and_nothing_stored(data, remaps):
-    draw: Any = data.draw
+def check_aliased(draw: Any, remaps: bool) -> None:
+    """NumPy's right side first, or an AliasError and nothing stored."""
     shape = tuple(draw(st.lists(st.sampled_from([1, 2, 3, 5, 9, 17]), min_size=1, max_size=2)))
     dtype = draw(st.sampled_from(DTYPES[1:]))
     room = 4 * int(np.prod(shape)) + 40
@@ -381,6 +378,13 @@ def test_an_aliased_statement_is_numpys_right_side_first_or_an_alias_error_and_n
         assert want is not None
         event("stored")
         assert_same_bits(memory, after, f"{mode.symbol} {value.ours!r} with {options}")
+
+
+@pytest.mark.parametrize("remaps", [False, True], ids=["element-wise", "with Remaps"])
+@MODERATE
+@given(data=st.data())
+def test_an_aliased_statement_is_numpys_right_side_first_or_an_alias_error_and_nothing_stored(data, remaps):
+    check_aliased(data.draw, remaps)
 
 
 @pytest.mark.parametrize("shift", [-3, -1, 0, 1, 3])
@@ -457,6 +461,7 @@ def test_the_interpreter_stores_the_same_bits_as_machine_code(data, remaps):
 
 
 @pytest.mark.full
+@pytest.mark.timeout(900)
 @seed(1)
 @settings(MODERATE, max_examples=5000, derandomize=False)
 @given(data=st.data())
@@ -466,6 +471,15 @@ def test_many_more_random_statements(data):
     world = new_target(draw, shape)
     value = tree(draw, shape, draw(st.integers(1, 5)), fresh_leaf(world), remaps=True)
     check_statement(world, value, drawn_mode(draw, world.target.array.dtype))
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+@seed(2)
+@settings(MODERATE, max_examples=5000, derandomize=False)
+@given(data=st.data())
+def test_many_more_aliased_statements(data):
+    check_aliased(data.draw, remaps=data.draw(st.booleans()))
 
 
 def test_the_operations_here_are_numpys_to_the_bit():

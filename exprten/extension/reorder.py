@@ -11,7 +11,7 @@ from exprten_jit.ir import index as number
 
 from .. import shape as shapes
 from ..errors import ShapeError
-from ..expr import Expr, build, remap
+from ..expr import Expr, build, late, remap
 from ..shape import Shape
 from ..tensor import Tensor, resolve_shape
 from .broadcast import operand
@@ -80,9 +80,7 @@ def transpose(src: Any, axes: Sequence[int] | None = None) -> Expr:
     permutation. (mshadow extension/transpose.h)
     """
     e = operand(src, "transpose")
-    order = tuple(range(e.ndim))[::-1] if axes is None else tuple(shapes.axis_of(a, e.ndim, "transpose") for a in axes)
-    if sorted(order) != list(range(e.ndim)):
-        raise ShapeError(f"transpose: axes {axes} are no permutation of the {e.ndim} axes of shape {e.shape}")
+    order = shapes.permutation(range(e.ndim)[::-1] if axes is None else axes, e.shape)
     if isinstance(e, Tensor):
         return e.transposed(order)
     return remap(e, tuple(e.shape[a] for a in order), lambda i, p: [i[order.index(k)] for k in range(e.ndim)])
@@ -111,3 +109,6 @@ def mirror(src: Any) -> Expr:
     if e.ndim < 2:
         raise ShapeError(f"mirror: src has shape {e.shape}, it must have two axes or more")
     return flip(e, -1)
+
+
+late |= {"transpose": transpose, "reshape": reshape}

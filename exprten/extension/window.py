@@ -9,8 +9,8 @@ from typing import Any
 from exprten_jit.ir import Value, both
 
 from .. import shape as shapes
-from ..errors import ShapeError
-from ..expr import Expr, as_expr, cast, check_range, coerce, remap
+from ..errors import DTypeError, ShapeError
+from ..expr import Expr, cast, check_range, coerce, remap
 from ..key import resolve
 from .broadcast import operand
 
@@ -45,8 +45,8 @@ def crop(src: Any, shape: Sequence[int], offset: Sequence[int] | None = None) ->
     e = operand(src, "crop")
     if e.ndim < 2:
         raise ShapeError(f"crop: src has shape {e.shape}, it must have two axes or more")
-    (h, w), (y_extent, x_extent) = shape, e.shape[-2:]
-    y, x = ((y_extent - h) // 2, (x_extent - w) // 2) if offset is None else offset
+    (h, w), (y_extent, x_extent) = shapes.pair(shape, "crop: shape"), e.shape[-2:]
+    y, x = ((y_extent - h) // 2, (x_extent - w) // 2) if offset is None else shapes.pair(offset, "crop: offset")
     if not (0 <= y <= y + h <= y_extent and 0 <= x <= x + w <= x_extent):
         raise ShapeError(f"crop: ({h}, {w}) from ({y}, {x}) does not lie in the last two axes of shape {e.shape}")
     part: Expr = e[..., y : y + h, x : x + w]
@@ -90,7 +90,7 @@ def pad(src: Any, width: Any, width_x: int | None = None, value: Any = 0) -> Exp
 def _widths(width: Any, width_x: int | None) -> list[tuple[int, int]]:
     if hasattr(width, "__index__"):
         return [(width, width), (width, width) if width_x is None else (width_x, width_x)]
-    return [(int(before), int(after)) for before, after in width]
+    return [shapes.pair(part, "pad: width of an axis") for part in width]
 
 
 def _elsewhere(e: Expr, value: Any, operation: str) -> Any:
@@ -100,7 +100,9 @@ def _elsewhere(e: Expr, value: Any, operation: str) -> Any:
         return other if other.key.dtype is e.key.dtype else cast(other, e.dtype)
     if isinstance(other, int):
         check_range(other, e.key.dtype, operation)
-    return other if e.key.dtype.kind == "f" or isinstance(other, int) else cast(as_expr(other), e.dtype)
+    if e.key.dtype.kind != "f" and not isinstance(other, int):
+        raise DTypeError(f"{operation}: value {value} is no {e.key.dtype}; convert the expression with xt.cast")
+    return other
 
 
 def concat(*parts: Any, axis: int = 0) -> Expr:

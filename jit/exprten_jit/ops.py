@@ -156,10 +156,10 @@ def _minimum(a: Any, b: Any) -> Any:
 
 
 def _power(a: Any, b: Any) -> Any:
-    """np.power, with 0 for integers to a negative power."""
-    if np.asarray(a).dtype.kind == "f":
-        return np.power(a, b)
-    return np.where(b < 0, 0, np.power(a, np.where(b < 0, 0, b)))
+    """np.power of arrays (a NumPy scalar as exponent takes another route), with 0 for integers to a negative power."""
+    x, y = np.atleast_1d(a), np.atleast_1d(b)
+    powers = np.power(x, y) if x.dtype.kind == "f" else np.where(y < 0, 0, np.power(x, np.maximum(y, 0)))
+    return powers.reshape(np.broadcast_shapes(np.shape(a), np.shape(b)))
 
 
 def _wide_shift(types: Types) -> tuple[np.dtype[Any], ...]:

@@ -20,6 +20,7 @@ from .derived import TABLE
 from .dtypes import BOOL, INDEX
 from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Store, Value, affine, index, local, substitute, walk
 from .ir import axis as named_axis
+from .text import Namer
 from .text import show as show_value
 
 
@@ -257,31 +258,57 @@ def _unroll(nodes: list[Value]) -> int:
 
 
 def show(nest: Nest) -> str:
-    """The loop nest on a few lines, for `plan.explain()` and golden files."""
-    lines: list[str] = []
+    """The loop nest on a few lines, for `plan.explain()` and golden files. What is used more than once has a name."""
+    roots = [value for store in _stores(nest.body) for value in (store.offset, store.value)]
+    lines = _Lines(Namer(*roots))
+    lines.put(nest.body, 0)
+    return "\n".join(lines.lines) + ("\nall loops downwards" if nest.kernel.reverse else "")
 
-    def put(stmts: tuple[Stmt, ...], depth: int) -> None:
+
+def _stores(stmts: Iterable[Stmt]) -> Iterator[Store]:
+    for stmt in stmts:
+        match stmt:
+            case Vector():
+                yield from stmt.stores
+            case Loop() | Pieces():
+                yield from _stores(stmt.body)
+
+
+class _Lines:
+    def __init__(self, namer: Namer) -> None:
+        self.namer = namer
+        self.lines: list[str] = []
+
+    def put(self, stmts: Iterable[Stmt], depth: int) -> None:
         pad = "  " * depth
         for stmt in stmts:
             match stmt:
-                case Let(v):
-                    lines.append(f"{pad}let {show_value(v)}")
+                case Let(value):
+                    self.define(value, pad)
                 case Loop(axis, extent, body):
-                    lines.append(f"{pad}for {axis.name} < {show_value(extent)}")
-                    put(body, depth + 1)
+                    self.lines.append(f"{pad}for {axis.name} < {self.value(extent)}")
+                    self.put(body, depth + 1)
                 case Pieces(axis, extent, _, _, known, changes, body):
-                    lines.append(
-                        f"{pad}pieces of {axis.name} < {show_value(extent)}, cut at {', '.join(map(show_value, changes))}"
-                    )
-                    lines.extend(f"{pad}  {name.name} = {show_value(v)}" for name, v in known)
-                    put(body, depth + 1)
-                case Vector(axis, low, high, lanes, unroll, masked, stores):
-                    tail = "a masked tail" if masked else "a scalar tail"
-                    steps = f" by {lanes} x {unroll}, {tail}" if lanes > 1 else ""
-                    lines.append(f"{pad}for {axis.name} in {show_value(low)}..{show_value(high)}{steps}")
-                    lines.extend(
-                        f"{pad}  {s.leaf.name}[{show_value(s.offset)}] = {show_value(s.value)}" for s in stores
-                    )
+                    at = ", ".join(map(self.value, changes))
+                    self.lines.append(f"{pad}pieces of {axis.name} < {self.value(extent)}, cut at {at}")
+                    self.lines.extend(f"{pad}  {name.name} = {self.value(v)}" for name, v in known)
+                    self.put(body, depth + 1)
+                case Vector():
+                    self.vector(stmt, pad)
 
-    put(nest.body, 0)
-    return "\n".join(lines) + ("\nall loops downwards" if nest.kernel.reverse else "")
+    def vector(self, stmt: Vector, pad: str) -> None:
+        tail = "a masked tail" if stmt.masked else "a scalar tail"
+        steps = f" by {stmt.lanes} x {stmt.unroll}, {tail}" if stmt.lanes > 1 else ""
+        self.lines.append(f"{pad}for {stmt.axis.name} in {self.value(stmt.low)}..{self.value(stmt.high)}{steps}")
+        for store in stmt.stores:
+            shared = self.namer.lines(store.value)
+            self.lines.extend(f"{pad}  {line}" for line in shared)
+            self.lines.append(f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}")
+
+    def define(self, value: Value, pad: str) -> None:
+        self.lines.extend(f"{pad}let {line}" for line in self.namer.lines(value))
+        text = self.value(value)
+        self.lines.append(f"{pad}let {self.namer.give(value)} = {text}")
+
+    def value(self, value: Value) -> str:
+        return show_value(value, self.namer.names)

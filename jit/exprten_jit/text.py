@@ -30,9 +30,12 @@ class Namer:
         for node in walk(root):
             if id(node) in self._shared and id(node) not in self.names and node.children and node is not root:
                 text = show(node, self.names)
-                self.names[id(node)] = f"t{len(self.names)}"
-                out.append(f"{self.names[id(node)]} = {text}")
+                out.append(f"{self.give(node)} = {text}")
         return out
+
+    def give(self, node: Value) -> str:
+        """A name for `node`, used from now on."""
+        return self.names.setdefault(id(node), f"t{len(self.names)}")
 
 
 def show(value: Value, names: dict[int, str] | None = None) -> str:
@@ -42,6 +45,8 @@ def show(value: Value, names: dict[int, str] | None = None) -> str:
     stack = [value]
     while stack:
         node = stack[-1]
+        if id(node) in names:
+            return names[id(node)]
         missing = [c for c in node.children if id(c) not in names and id(c) not in done]
         if missing:
             stack.extend(missing)
