@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from exprten_jit.dtypes import DTYPES
 from exprten_jit.hostcall import Direct, Reader, Seen, direct, slot_offsets
 
+from . import operators
 from .buffer import Buffer
 from .device import cpu
 from .expr import Apply, Expr, Scalar
@@ -74,6 +75,7 @@ def make(
     )
     sizes = None if alike else tuple(n for _, n in arranged.sizes)
     call = Direct(address, _seen(target, shifts[0]), leaves, tuple(tree.scalars), sizes, most, before)
+    operators.accelerate(_plain_type(target))
     calls[e.key] = direct(call, _reader(_plain_type(target)))
     _made[target.key, mode, e.key] = _made.get((target.key, mode, e.key), 0) + 1
 

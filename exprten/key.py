@@ -25,7 +25,7 @@ Operand = Any  # a Key, or the class `float` or `int` for a Python scalar, which
 
 
 # What operators look up, each in a slot of its own, unset until it was needed once: for an operation the other operand's key -> the
-# result's key, and the result's key beside a Python float on either side; for a mode the value's key -> its direct call.
+# result's key, and the result's key beside a Python float or int on either side; for a mode the value's key -> its direct call.
 BINARY = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
@@ -35,7 +35,7 @@ _OPS = (*BINARY.values(), *COMPARE.values())
 _MODES = tuple(mode.name for mode in (*ROWS, *OPERATORS))
 LINKS = (
     *(f"{op}_key" for op in _OPS), *(f"{op}_float" for op in _OPS), *(f"r{op}_float" for op in _OPS),
-    *(f"{mode}_call" for mode in _MODES),
+    *(f"{op}_int" for op in _OPS), *(f"r{op}_int" for op in _OPS), *(f"{mode}_call" for mode in _MODES),
 )  # fmt: skip
 
 
@@ -108,10 +108,11 @@ def _link(op: str, operands: Sequence[Operand], key: Key) -> None:
         return
     left, right = operands
     if not isinstance(left, Key):
-        if left is float:
-            setattr(right, f"r{op}_float", key)
-    elif right is float:
-        setattr(left, f"{op}_float", key)
+        if left is float or key.types[0].kind == "f":  # an int that stays one is checked for its range
+            setattr(right, f"r{op}_{left.__name__}", key)
+    elif not isinstance(right, Key):
+        if right is float or key.types[1].kind == "f":
+            setattr(left, f"{op}_{right.__name__}", key)
     elif isinstance(right, Key):
         if not hasattr(left, f"{op}_key"):
             setattr(left, f"{op}_key", {})

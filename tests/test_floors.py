@@ -23,6 +23,7 @@ FLOORS = {
         "schedule",
         "backends.*",
         "hostcall",
+        "methods",
         "__init__",
     ],
     "exprten": [

@@ -17,10 +17,15 @@ from .backends.llvm_run import compile_text
 from .backends.llvm_text import Text
 
 METH_FASTCALL = 0x80
-_kept: list[Any] = []  # a PyMethodDef must outlive its builtin
+_kept: list[Any] = []
 
 
-class _PyMethodDef(ctypes.Structure):
+def keep(*things: Any) -> None:
+    """Let things live for ever: machine code holds their addresses."""
+    _kept.extend(things)
+
+
+class PyMethodDef(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("method", ctypes.c_void_p),
@@ -34,8 +39,8 @@ def builtin(name: str, address: int) -> Callable[..., Any]:
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
     new.restype = ctypes.py_object
-    definition = _PyMethodDef(name.encode(), address, METH_FASTCALL, None)
-    _kept.append(definition)
+    definition = PyMethodDef(name.encode(), address, METH_FASTCALL, None)
+    keep(definition)
     made: Callable[..., Any] = new(ctypes.addressof(definition), None, None)
     return made
 
@@ -122,14 +127,14 @@ def launch_ctypes(address: int, words: bytes, release: bool) -> None:
 def slot_offsets(probe: Any, names: tuple[str, ...]) -> dict[str, int]:
     """Where the named `__slots__` lie in instances of the class of `probe`, which is filled with marks and left as it was."""
     marks = {name: object() for name in names}
-    before = {name: getattr(probe, name, None) for name in names}
+    before = {name: getattr(probe, name) for name in names if hasattr(probe, name)}
     for name, mark in marks.items():
         setattr(probe, name, mark)
     words = (ctypes.c_ssize_t * (type(probe).__basicsize__ // 8)).from_address(id(probe))
     places = {word: 8 * n for n, word in enumerate(words)}
     offsets = {name: places[id(mark)] for name, mark in marks.items()}
-    for name, value in before.items():
-        setattr(probe, name, value)
+    for name in names:
+        setattr(probe, name, before[name]) if name in before else delattr(probe, name)
     return offsets
 
 
@@ -190,7 +195,7 @@ def direct(call: Direct, reader: Reader) -> Callable[[Any, Any], Any]:
     symbols = c_api(*_C_API, "PyObject_CallFunctionObjArgs")
     symbols |= {"none": id(None), "not_implemented": id(NotImplemented), "true": id(True)}
     symbols |= {"kernel": call.kernel, "previous": id(call.previous)}
-    _kept.append(call)  # machine code holds the addresses of its layouts and of `previous`
+    keep(call)  # machine code holds the addresses of its layouts and of `previous`
     text = _DirectText(call, reader).module()
     return builtin("direct", compile_text(text, ("direct",), symbols).address["direct"])
 

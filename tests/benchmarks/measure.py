@@ -38,8 +38,13 @@ class Result:
         return statistics.median(theirs) / statistics.median(ours), low, high
 
 
+WARM = 10  # calls before the clock: compilers work in the first few
+
+
 def interleave(timers: Mapping[str, timeit.Timer], rounds: int, seconds: float) -> dict[str, list[float]]:
     """Seconds a call, `rounds` of each, in turns; a turn repeats the call for about `seconds`. timeit stops the collector."""
+    for timer in timers.values():
+        timer.timeit(WARM)
     repeats = {name: _repeats(timer, seconds) for name, timer in timers.items()}
     times: dict[str, list[float]] = {name: [] for name in timers}
     for _ in range(rounds):
