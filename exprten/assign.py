@@ -23,7 +23,7 @@ from exprten_jit.ir import Kernel as KernelIR
 from exprten_jit.ir import Load, walk
 
 from . import direct, recompute
-from .buffer import NO_MEMORY
+from .buffer import NO_MEMORY, pin
 from .errors import AliasError, CompileError, FreedSpaceError, ReadOnlyError, ShapeError
 from .expr import Expr, Weak, check_range, coerce
 from .key import op_key
@@ -145,25 +145,33 @@ def _make_direct(
     """A statement that comes again and again is called without Python from now on."""
     if USE_CTYPES or launch.arranged.signature.options is not DEFAULT or not isinstance(e, Expr):
         return
-    direct.make(mode.name, target, e, found, operand_of, launch.arranged, launch.code.address, RELEASE - 1)
+    address = launch.code.address
+
+    def pinned(words: bytes, tensors: tuple[Tensor, ...]) -> None:
+        _run_pinned(address, words, tensors)
+
+    direct.make(mode.name, target, e, found, operand_of, launch.arranged, address, RELEASE, pinned)
 
 
 def run(prepared: Prepared) -> None:
-    """Call the kernel. Without the interpreter lock the memory is pinned: nobody frees it meanwhile."""
+    """Call the kernel."""
     launch = prepared.launch
     words = launch.words(prepared.addresses, prepared.found.scalars)
     call = launch_ctypes if USE_CTYPES else launcher()
     if not launch.release:
         call(launch.code.address, words, False)
         return
-    buffers = [prepared.target.buffer, *(leaf.buffer for leaf in prepared.found.leaves)]
-    for buffer in buffers:
-        buffer.pins += 1
+    _run_pinned(launch.code.address, words, (prepared.target, *prepared.found.leaves))
+
+
+def _run_pinned(address: int, words: bytes, tensors: Sequence[Tensor]) -> None:
+    """Call the kernel without the interpreter lock. The memory is pinned: nobody frees it meanwhile."""
+    buffers = [t.buffer for t in tensors]
+    pin(buffers, 1)
     try:
-        call(launch.code.address, words, True)
+        (launch_ctypes if USE_CTYPES else launcher())(address, words, True)
     finally:
-        for buffer in buffers:
-            buffer.pins -= 1
+        pin(buffers, -1)
 
 
 # Checks.

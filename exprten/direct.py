@@ -55,14 +55,15 @@ def make(
     operand_of: Sequence[int],
     arranged: Arranged,
     address: int,
-    most: int,
+    many: int,
+    pinned: Callable[[bytes, tuple[Any, ...]], None],
 ) -> None:
     """Give a statement its direct call, where there is one for it. It is tried before those made earlier for the same structure."""
     calls = _calls(target.key, mode)
     before = calls.get(e.key)
     if arranged.signature.indexed or arranged.signature.reverse or e.key.paths > MAX_OPERANDS:
         return
-    if target.layout.size > most or _made.get((target.key, mode, e.key), 0) >= MAX_CALLS:
+    if _made.get((target.key, mode, e.key), 0) >= MAX_CALLS:
         return
     tree = _Tree()
     if not tree.walk(e, ()):
@@ -74,7 +75,7 @@ def make(
         target.layout.packed and len(arranged.sizes) == 1 and all(leaf.layout is target.layout for leaf in found.leaves)
     )
     sizes = None if alike else tuple(n for _, n in arranged.sizes)
-    call = Direct(address, _seen(target, shifts[0]), leaves, tuple(tree.scalars), sizes, most, before)
+    call = Direct(address, _seen(target, shifts[0]), leaves, tuple(tree.scalars), sizes, many, pinned, before)
     operators.accelerate(_plain_type(target))
     calls[e.key] = direct(call, _reader(_plain_type(target)))
     _made[target.key, mode, e.key] = _made.get((target.key, mode, e.key), 0) + 1
@@ -82,7 +83,7 @@ def make(
 
 def _seen(t: Tensor, shift: int) -> Seen:
     size = t.key.dtype.itemsize
-    return Seen(t.layout, size, t.layout.low * size, t.layout.high * size, shift)
+    return Seen(t.layout, t.layout.size, size, t.layout.low * size, t.layout.high * size, shift)
 
 
 def _calls(key: Key, mode: str) -> dict[Key, Callable[[Any, Any], Any]]:

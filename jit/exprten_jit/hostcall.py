@@ -156,9 +156,10 @@ class Direct:
     """One structure: `leaves` are what is read, `scalars` are (path, word), in the kernel's order.
 
     A path is the offsets to follow from the value. The target is operand 0. The kernel's words are an address an operand, the
-    sizes, and the scalars. Without `sizes` every layout is the target's, packed, and the one size is its number of elements, at
-    most `most` of them: so the call serves every shape. With them every layout is the very object it was made with.
-    `previous` is asked where this call does not apply.
+    sizes, and the scalars. Without `sizes` every layout is the target's, packed, and the one size is its number of elements: so
+    the call serves every shape. With them every layout is the very object it was made with. From `many` elements on,
+    `pinned(words, tensors)` makes the call, so that it can let the interpreter lock go. `previous` is asked where this call does
+    not apply.
     """
 
     kernel: int
@@ -166,7 +167,8 @@ class Direct:
     leaves: tuple[tuple[tuple[int, ...], int, Seen], ...]  # path, operand, view
     scalars: tuple[tuple[tuple[int, ...], str], ...]
     sizes: tuple[int, ...] | None
-    most: int
+    many: int
+    pinned: Callable[[bytes, tuple[Any, ...]], None]
     previous: Callable[[Any, Any], Any] | None
 
 
@@ -175,6 +177,7 @@ class Seen:
     """A view as it was: its layout object, bytes an element, the bytes it spans from its address, and from there to the kernel's."""
 
     layout: object
+    size: int
     itemsize: int
     low: int
     high: int
@@ -187,14 +190,18 @@ _C_API = {
     "PyFloat_AsDouble": "double (ptr)",
     "PyErr_Occurred": "ptr ()",
     "Py_IncRef": "void (ptr)",
+    "Py_DecRef": "void (ptr)",
+    "PyBytes_FromStringAndSize": "ptr (ptr, i64)",
+    "PyTuple_Pack": "ptr (i64, ...)",
+    "PyObject_CallFunctionObjArgs": "ptr (ptr, ...)",
 }
 
 
 def direct(call: Direct, reader: Reader) -> Callable[[Any, Any], Any]:
     """The builtin `call(target, value)`: None when done, NotImplemented where it does not apply; nothing has happened then."""
-    symbols = c_api(*_C_API, "PyObject_CallFunctionObjArgs")
+    symbols = c_api(*_C_API)
     symbols |= {"none": id(None), "not_implemented": id(NotImplemented), "true": id(True)}
-    symbols |= {"kernel": call.kernel, "previous": id(call.previous)}
+    symbols |= {"kernel": call.kernel, "previous": id(call.previous), "pinned": id(call.pinned)}
     keep(call)  # machine code holds the addresses of its layouts and of `previous`
     text = _DirectText(call, reader).module()
     return builtin("direct", compile_text(text, ("direct",), symbols).address["direct"])
@@ -217,12 +224,14 @@ class _DirectText:
         if call.sizes is None:
             self._same(self._load(self.layout, self.reader.packed), "@true")
             self.count = self._number(self._load(self.layout, self.reader.size))
-            self._require(t.let(f"icmp ult i64 {t.index('sub', self.count, 1)}, {call.most}", "i1").name)
+            self._require(t.let(f"icmp sgt i64 {self.count}, 0", "i1").name)
         else:
             self._require_layout(self.layout, call.target)
+            self.count = str(call.target.size)
         self.addresses[0] = self._address(target)
-        for path, operand, seen in call.leaves:
-            self._leaf(self._follow(value, path), operand, seen)
+        tensors = [target] + [self._follow(value, path) for path, _, _ in call.leaves]
+        for leaf, (_, operand, seen) in zip(tensors[1:], call.leaves, strict=True):
+            self._leaf(leaf, operand, seen)
         sizes = [self.count] if call.sizes is None else [str(n) for n in call.sizes]
         shifts = {operand: seen.shift for _, operand, seen in call.leaves} | {0: call.target.shift}
         words = [f"i64 {t.index('add', self.addresses[k], shifts[k])}" for k in range(len(self.addresses))]
@@ -231,6 +240,10 @@ class _DirectText:
         place = t.let(f"alloca i64, i64 {len(words)}", "ptr").name
         for k, word in enumerate(words):
             t.put(f"store {word}, ptr {t.let(f'getelementptr i64, ptr {place}, i64 {k}', 'ptr').name}")
+        t.when(
+            t.let(f"icmp sge i64 {self.count}, {call.many}", "i1").name,
+            lambda: self._pinned(place, len(words), tensors),
+        )
         t.put(f"call void @kernel(ptr {place})")
         self._return("@none")
         self._otherwise(target, value)
@@ -243,6 +256,21 @@ class _DirectText:
             + "\n}\n"
         )
 
+    def _pinned(self, words: str, count: int, tensors: list[str]) -> None:
+        """Return what `pinned` does with the words and the tensors."""
+        t = self.text
+        listed = ", ".join(f"ptr {x}" for x in tensors)
+        packed = t.let(f"call ptr @PyBytes_FromStringAndSize(ptr {words}, i64 {8 * count})", "ptr").name
+        self._require(t.let(f"icmp ne ptr {packed}, null", "i1").name, "failed")
+        held = t.let(f"call ptr (i64, ...) @PyTuple_Pack(i64 {len(tensors)}, {listed})", "ptr").name
+        self._require(t.let(f"icmp ne ptr {held}, null", "i1").name, "failed")
+        call = f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr @pinned, ptr {packed}, ptr {held}, ptr null)"
+        result = t.let(call, "ptr").name
+        t.put(f"call void @Py_DecRef(ptr {packed})")
+        t.put(f"call void @Py_DecRef(ptr {held})")
+        t.put(f"ret ptr {result}")
+        t.open(t.label("never"))
+
     def _otherwise(self, target: str, value: str) -> None:
         t = self.text
         t.open("other")
@@ -254,8 +282,9 @@ class _DirectText:
 
     def _declared(self) -> str:
         functions = [f"declare {kind.split(' ')[0]} @{name}{kind.split(' ', 1)[1]}" for name, kind in _C_API.items()]
-        functions.append("declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)")
-        objects = [f"@{name} = external global i8" for name in ("none", "not_implemented", "true", "previous")]
+        objects = [
+            f"@{name} = external global i8" for name in ("none", "not_implemented", "true", "previous", "pinned")
+        ]
         return "\n".join([*functions, *objects, "declare void @kernel(ptr)", ""])
 
     def _require_layout(self, layout: str, seen: Seen) -> None:
