@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .backends import llvm_emit, llvm_run
@@ -38,7 +38,7 @@ def generate(kernel: Kernel, machine: Machine, fast_math: bool = False) -> tuple
 def compile_kernel(kernel: Kernel, vector_bits: int | None = None, fast_math: bool = False, level: int = 0) -> Code:
     """Machine code for this processor; `vector_bits` narrows its registers."""
     host = llvm_run.machine()
-    machine = Machine(min(vector_bits or host.vector_bits, host.vector_bits), host.masked_bits)
+    machine = replace(host, vector_bits=min(vector_bits or host.vector_bits, host.vector_bits))
     nest, text = generate(kernel, machine, fast_math)
     compiled = llvm_run.compile_text(text, ("kernel",), {}, level)
     return Code(kernel, nest, text, compiled.address["kernel"], compiled.object)

@@ -26,10 +26,13 @@ from .text import show as show_value
 
 @dataclass(frozen=True)
 class Machine:
-    """What the schedule must know of a processor: register width, and element widths it can load and store under a mask."""
+    """What the schedule must know of a processor: register width, element widths it can load and store under a mask, and
+    whether it has stores that pass the caches by.
+    """
 
     vector_bits: int
     masked_bits: frozenset[int]
+    streams: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,9 @@ class Loop:
 
 @dataclass(frozen=True)
 class Vector:
-    """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time."""
+    """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. With `stream`,
+    a large target that is not read is stored past the caches.
+    """
 
     axis: Axis
     low: Value
@@ -55,6 +60,7 @@ class Vector:
     unroll: int
     masked: bool
     stores: tuple[Store, ...]
+    stream: bool = False
 
 
 @dataclass(frozen=True)
@@ -232,7 +238,10 @@ def _vector(kernel: Kernel, machine: Machine, axis: Axis, low: Value, high: Valu
     offsets = [store.offset for store in stores] + [load.offset for load in loads]
     unit = all(_coefficient(offset, axis) == 1 for offset in offsets if axis in offset.free)
     masked = unit and all(dtype.bits in machine.masked_bits for dtype in memory)
-    return Vector(axis, low, high, lanes, _unroll(nodes), masked and not kernel.reverse, stores)
+    read = {load.leaf for load in loads}
+    alone = len(kernel.axes) == 1 and low is index(0) and not any(store.leaf in read for store in stores)
+    stream = machine.streams and unit and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
+    return Vector(axis, low, high, lanes, _unroll(nodes), masked and not kernel.reverse, stores, stream)
 
 
 def _vectorizable(nodes: list[Value], loads: list[Load], stores: tuple[Store, ...], axis: Axis) -> bool:
