@@ -225,11 +225,8 @@ class Apply(Expr):
     @property
     def operands(self) -> tuple[Expr | Weak, ...]:
         """What it is computed from."""
-        return (self.a, self.b, self.c)[: len(self.key.args)] if len(self.key.args) > 2 else _few_operands(self)
-
-
-def _few_operands(node: Apply) -> tuple[Expr | Weak, ...]:
-    return (node.a, node.b) if len(node.key.args) == 2 else (node.a,)
+        count = len(self.key.args)
+        return (self.a, self.b) if count == 2 else (self.a,) if count == 1 else (self.a, self.b, self.c)
 
 
 @dataclass(frozen=True)
@@ -260,6 +257,7 @@ class Remap(Expr):
 
 
 _maps: dict[tuple[int, ...], IndexMap] = {}
+_named_maps: dict[tuple[Any, ...], IndexMap] = {}
 
 
 def remap(
@@ -269,23 +267,37 @@ def remap(
     params: Sequence[int] = (),
     valid: Callable[[Sequence[Value], Sequence[Value]], Value] | None = None,
     other: Expr | Weak | None = None,
+    name: tuple[Any, ...] | None = None,
 ) -> Remap:
     """`src` read at other places. `index(i, p)` gives the source index for output index `i` and parameters `p`; where
-    `valid(i, p)` is false the value is `other`, of `src`'s type, broadcast to `shape`.
+    `valid(i, p)` is false the value is `other`, of `src`'s type, broadcast to `shape`. Two calls with one `name` build the same
+    `index` and `valid`, so they are built once.
     """
-    i = [axis(f"o{k}") for k in range(len(shape))]
-    p = [size(f"p{n}") for n in range(len(params))]
-    made = IndexMap(tuple(index(i, p)), valid(i, p) if valid else None, len(params))
-    # values are hash-consed and kept by the map, so their identities name it
-    name = (*map(id, made.index), id(made.valid), made.count)
-    made = _maps.setdefault(name, made)
-    node = Remap.__new__(Remap)
+    made = None if name is None else _named_maps.get(name)
+    if made is None:
+        made = _index_map(len(shape), len(params), index, valid)
+        if name is not None:
+            _named_maps[name] = made
     other_key = None if other is None else other.key if isinstance(other, Expr) else type(other)
+    node = Remap()
     node.key = remap_key(made, src.key, other_key)
     node.shape = shapes.intern_shape(shape)
     node.src, node.map, node.params, node.other = src, made, tuple(params), other
     _limit(node)
     return node
+
+
+def _index_map(
+    ndim: int,
+    count: int,
+    index: Callable[[Sequence[Value], Sequence[Value]], Sequence[Value]],
+    valid: Callable[[Sequence[Value], Sequence[Value]], Value] | None,
+) -> IndexMap:
+    i = [axis(f"o{k}") for k in range(ndim)]
+    p = [size(f"p{n}") for n in range(count)]
+    made = IndexMap(tuple(index(i, p)), valid(i, p) if valid else None, count)
+    # values are hash-consed and kept by the map, so their identities name it
+    return _maps.setdefault((*map(id, made.index), id(made.valid), count), made)
 
 
 def picked_expr(src: Expr, picked: Sequence[shapes.Picked]) -> Remap:
@@ -307,7 +319,12 @@ def picked_expr(src: Expr, picked: Sequence[shapes.Picked]) -> Remap:
         return out
 
     params = [value for part in read for value in (part.start, part.step)]
-    return remap(src, tuple(p.extent for p in kept), index, params)
+    name = (
+        "pick",
+        len(kept),
+        *((kept.index(p) if p.keeps else None, p.step if p.step in (1, -1) else None) for p in read),
+    )
+    return remap(src, tuple(p.extent for p in kept), index, params, name=name)
 
 
 # Building.

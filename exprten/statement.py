@@ -7,13 +7,13 @@ statement with a Remap or a counter is *indexed*: its axes are the target's, bec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from exprten_jit.dtypes import DType
 
-from .expr import Apply, Expr, Iota, Remap, Scalar, Weak
+from .expr import Expr, Weak
 from .modes import Mode
 from .options import Options
 from .shape import Layout, broadcast_strides
@@ -30,20 +30,27 @@ class Gathered:
 
     structure: list[tuple[Any, ...]] = field(default_factory=list)
     leaves: list[Tensor] = field(default_factory=list)
-    elements: list[int] = field(default_factory=list)  # of each node
+    nodes: list[Expr | None] = field(
+        default_factory=list
+    )  # one for each entry; None: a Python scalar is the whole value
     scalars: list[Any] = field(default_factory=list)
     words: list[str] = field(default_factory=list)  # how each scalar travels
     params: list[tuple[int, ...]] = field(default_factory=list)  # of each Remap
     indexed: bool = False
 
+    @property
+    def elements(self) -> list[int]:
+        """The number of elements of each node."""
+        return [1 if node is None else node.size for node in self.nodes]
+
 
 def gather(root: Expr | Weak, weak: DType) -> Gathered:
-    """Everything below `root`; `weak` is what a Python scalar as the whole value becomes."""
+    """Everything below `root`; `weak` is what a Python scalar as the whole value becomes. No recursion: trees may be deep."""
     found = Gathered()
     if not isinstance(root, Expr):
         _scalar(found, root, weak)
         found.structure.append((WEAK,))
-        found.elements.append(1)
+        found.nodes.append(None)
         return found
     position: dict[int, int] = {}
     stack: list[Expr] = [root]
@@ -52,41 +59,52 @@ def gather(root: Expr | Weak, weak: DType) -> Gathered:
         if id(node) in position:
             stack.pop()
             continue
-        missing = [x for x in node.operands if isinstance(x, Expr) and id(x) not in position]
+        operands = node.operands
+        missing = [x for x in operands if isinstance(x, Expr) and id(x) not in position]
         if missing:
             stack.extend(reversed(missing))
             continue
         stack.pop()
-        _enter(found, node, position)
-        found.elements.append(node.size)
-        position[id(node)] = len(found.structure) - 1
+        refs = [position[id(x)] if isinstance(x, Expr) else WEAK for x in operands]
+        if WEAK in refs:
+            for x, row in zip(operands, node.key.types, strict=True):
+                if not isinstance(x, Expr):
+                    _scalar(found, x, row)
+        _ENTER[node.key.op if node.key.op in _ENTER else "apply"](found, node, refs)
+        position[id(node)] = len(found.nodes)
+        found.nodes.append(node)
     return found
 
 
-def _enter(found: Gathered, node: Expr, position: dict[int, int]) -> None:
-    refs = []
-    for x, row in zip(node.operands, node.key.types, strict=False):
-        if isinstance(x, Expr):
-            refs.append(position[id(x)])
-        else:
-            refs.append(WEAK)
-            _scalar(found, x, row)
-    match node:
-        case Apply():
-            found.structure.append((node.key, *refs))
-        case Scalar():
-            found.structure.append((node.key,))
-            _scalar(found, node.value, node.key.dtype)
-        case Iota():
-            found.structure.append((node.key, node.axis, *_ones(node)))
-            found.indexed = True
-        case Remap():
-            found.structure.append((node.key, *refs, *_ones(node)))
-            found.params.append(node.params)
-            found.indexed = True
-        case _:
-            found.structure.append((node.key, len(found.leaves)))
-            found.leaves.append(node)  # type: ignore[arg-type]  # the only other kind of expression
+def _enter_apply(found: Gathered, node: Any, refs: list[int]) -> None:
+    found.structure.append((node.key, *refs))
+
+
+def _enter_leaf(found: Gathered, node: Any, _: list[int]) -> None:
+    found.structure.append((node.key, len(found.leaves)))
+    found.leaves.append(node)
+
+
+def _enter_scalar(found: Gathered, node: Any, _: list[int]) -> None:
+    found.structure.append((node.key,))
+    _scalar(found, node.value, node.key.dtype)
+
+
+def _enter_iota(found: Gathered, node: Any, _: list[int]) -> None:
+    found.structure.append((node.key, node.axis, *_ones(node)))
+    found.indexed = True
+
+
+def _enter_remap(found: Gathered, node: Any, refs: list[int]) -> None:
+    found.structure.append((node.key, *refs, *_ones(node)))
+    found.params.append(node.params)
+    found.indexed = True
+
+
+# `Any`: the kind of a node is told by its key's operation, once, not by isinstance for each
+_ENTER: dict[str, Callable[[Gathered, Any, list[int]], None]] = {
+    "apply": _enter_apply, "leaf": _enter_leaf, "scalar": _enter_scalar, "iota": _enter_iota, "remap": _enter_remap,
+}  # fmt: skip
 
 
 def _ones(node: Expr) -> tuple[bool, ...]:

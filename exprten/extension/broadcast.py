@@ -37,7 +37,12 @@ def broadcast_to(src: Any, shape: Any) -> Expr:
         require_memory(e, "broadcast_to")
         return view_of(e, 0, shapes.layout(to, shapes.broadcast_strides(e.shape, e.layout.strides, to)))
 
-    return remap(e, to, lambda i, p: [number(0) if n == 1 else i[lead + k] for k, n in enumerate(e.shape)])
+    return remap(
+        e,
+        to,
+        lambda i, p: [number(0) if n == 1 else i[lead + k] for k, n in enumerate(e.shape)],
+        name=("broadcast_to", len(to), *(n == 1 for n in e.shape)),
+    )
 
 
 def broadcast(src: Any, shape: Any, axis: int) -> Expr:

@@ -46,7 +46,8 @@ def reshape(src: Any, shape: Any) -> Expr:
                 found[k] = at if n == 0 else at % extents[n]
         return found
 
-    return remap(e, to, index, params)
+    name = ("reshape", e.ndim, len(to), *((tuple(a), tuple(b)) for a, b in groups))
+    return remap(e, to, index, params, name=name)
 
 
 def _groups(source: Shape, out: Shape) -> list[tuple[list[int], list[int]]]:
@@ -83,7 +84,12 @@ def transpose(src: Any, axes: Sequence[int] | None = None) -> Expr:
     order = shapes.permutation(range(e.ndim)[::-1] if axes is None else axes, e.shape)
     if isinstance(e, Tensor):
         return e.transposed(order)
-    return remap(e, tuple(e.shape[a] for a in order), lambda i, p: [i[order.index(k)] for k in range(e.ndim)])
+    return remap(
+        e,
+        tuple(e.shape[a] for a in order),
+        lambda i, p: [i[order.index(k)] for k in range(e.ndim)],
+        name=("transpose", *order),
+    )
 
 
 def swapaxis(src: Any, a1: int, a2: int) -> Expr:

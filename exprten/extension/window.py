@@ -84,7 +84,9 @@ def pad(src: Any, width: Any, width_x: int | None = None, value: Any = 0) -> Exp
         return inside
 
     around = _elsewhere(e, value, "pad")
-    return remap(e, shape, index, params, valid if padded else None, around if padded else None)
+    if not padded:
+        return remap(e, shape, index, name=("same", e.ndim))
+    return remap(e, shape, index, params, valid, around, ("pad", e.ndim, first, *padded))
 
 
 def _widths(width: Any, width_x: int | None) -> list[tuple[int, int]]:
@@ -133,5 +135,6 @@ def _typed(dtype: Any, like: Expr) -> Any:
 def _join(a: Expr, b: Expr, axis: int) -> Expr:
     cut = a.shape[axis]
     shape = tuple(n + b.shape[axis] if k == axis else n for k, n in enumerate(a.shape))
-    shifted = remap(b, shape, lambda i, p: [x - p[0] if k == axis else x for k, x in enumerate(i)], [cut])
-    return remap(a, shape, lambda i, p: i, [cut], lambda i, p: i[axis] < p[0], shifted)
+    back = ("shift", a.ndim, axis)
+    shifted = remap(b, shape, lambda i, p: [x - p[0] if k == axis else x for k, x in enumerate(i)], [cut], name=back)
+    return remap(a, shape, lambda i, p: i, [cut], lambda i, p: i[axis] < p[0], shifted, ("join", a.ndim, axis))

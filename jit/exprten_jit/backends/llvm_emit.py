@@ -86,8 +86,9 @@ class _Emitter:
         self.text.put("ret void")
         zeros = f"@zeros = internal constant [{ZERO_ROW} x i8] zeroinitializer, align 64"
         body = "\n".join(self.text.lines)
+        metadata = ["!0 = !{i32 1}"] if "!nontemporal" in body else []
         function = f"define void @{name}(ptr %words) nounwind {{\n{body}\n}}"
-        return "\n".join([zeros, *self.text.declared.values(), *self.helpers.values(), function, "!0 = !{i32 1}", ""])
+        return "\n".join([zeros, *self.text.declared.values(), *self.helpers.values(), function, *metadata, ""])
 
     def _arguments(self, known: Known) -> None:
         """One word each, in the kernel's order; a scalar is a double or an int64 until it is here."""
