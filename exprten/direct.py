@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from exprten_jit.directcall import Direct, Reader, Seen, direct, slot_offsets
 from exprten_jit.dtypes import DTYPES
-from exprten_jit.hostcall import Direct, Reader, Seen, direct, slot_offsets
 
 from . import operators
 from .buffer import Buffer
 from .device import cpu
 from .expr import Apply, Expr, Scalar
 from .key import Key
+from .leaf import Leaf
 from .shape import Layout
 from .statement import Arranged, Gathered
-
-if TYPE_CHECKING:
-    from .tensor import Tensor
 
 MAX_OPERANDS = 64  # leaves and scalars of a directly called statement
 MAX_CALLS = 4  # layouts for which one statement has a direct call
@@ -33,8 +31,8 @@ FLOAT64 = DTYPES["float64"]
 
 
 @cache
-def _reader(tensor: type) -> Reader:
-    t = slot_offsets(tensor(()), ("layout", "buffer", "offset", "writable"))
+def _reader() -> Reader:
+    t = slot_offsets(Leaf(), ("layout", "buffer", "offset", "writable"))
     b = slot_offsets(Buffer(0, 0, None, cpu(), owned=False, readonly=True), ("address",))
     y = slot_offsets(Layout((), ()), ("size", "packed"))
     return Reader(t["layout"], t["buffer"], t["offset"], t["writable"], b["address"], y["size"], y["packed"])
@@ -49,7 +47,7 @@ def _operands() -> tuple[tuple[int, int, int], int]:
 
 def make(
     mode: str,
-    target: Tensor,
+    target: Leaf,
     e: Expr,
     found: Gathered,
     operand_of: Sequence[int],
@@ -76,12 +74,12 @@ def make(
     )
     sizes = None if alike else tuple(n for _, n in arranged.sizes)
     call = Direct(address, _seen(target, shifts[0]), leaves, tuple(tree.scalars), sizes, many, pinned, before)
-    operators.accelerate(_plain_type(target))
-    calls[e.key] = direct(call, _reader(_plain_type(target)))
+    operators.accelerate(_class_of_leaves(target))
+    calls[e.key] = direct(call, _reader())
     _made[target.key, mode, e.key] = _made.get((target.key, mode, e.key), 0) + 1
 
 
-def _seen(t: Tensor, shift: int) -> Seen:
+def _seen(t: Leaf, shift: int) -> Seen:
     size = t.key.dtype.itemsize
     return Seen(t.layout, t.layout.size, size, t.layout.low * size, t.layout.high * size, shift)
 
@@ -98,16 +96,16 @@ def _calls(key: Key, mode: str) -> dict[Key, Callable[[Any, Any], Any]]:
 _made: dict[tuple[Key, str, Key], int] = {}  # direct calls of a statement
 
 
-def _plain_type(target: Tensor) -> type:
-    """Tensor itself: a subclass keeps the offsets of its slots, and may be awkward to make."""
-    return next(c for c in type(target).__mro__ if c.__name__ == "Tensor")
+def _class_of_leaves(leaf: Leaf) -> type:
+    """The class right above Leaf: what users hold."""
+    return type(leaf).__mro__[type(leaf).__mro__.index(Leaf) - 1]
 
 
 class _Tree:
     """Paths to the leaves and scalars of a tree, in the order in which `gather` meets them."""
 
     def __init__(self) -> None:
-        self.leaves: list[tuple[Path, Tensor]] = []
+        self.leaves: list[tuple[Path, Leaf]] = []
         self.scalars: list[tuple[Path, str]] = []
         self.seen: set[int] = set()
 

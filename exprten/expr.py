@@ -9,19 +9,17 @@ import math
 import numbers
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
 from exprten_jit.derived import TABLE
 from exprten_jit.dtypes import DType, of_numpy
-from exprten_jit.ir import Value, axis, size
 
 from . import shape as shapes
 from .device import Device, cpu
 from .errors import CompileError, DeviceError, DTypeError
-from .key import COMPARE, Key, Operand, cast_key, dtype_row, leaf_key, op_key, remap_key
+from .key import COMPARE, Key, Operand, cast_key, dtype_row, leaf_key, op_key
 from .shape import Shape
 from .show import tree
 
@@ -139,8 +137,7 @@ class Expr:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
-        picked = shapes.pick(self.shape, index)
-        return picked_expr(self, picked)
+        return late["pick"](self, shapes.pick(self.shape, index))
 
     def item(self) -> Any:
         """The one element as a Python number. Raises TypeError for another size."""
@@ -229,104 +226,6 @@ class Apply(Expr):
         return (self.a, self.b) if count == 2 else (self.a,) if count == 1 else (self.a, self.b, self.c)
 
 
-@dataclass(frozen=True)
-class IndexMap:
-    """Where a Remap reads: `index` for each source axis and `valid`, over `Axis("o<k>")` (output axis k) and `Size("p<n>")`
-    (parameter n). Parameters are numbers of the node, so another width or offset is no other kernel.
-    """
-
-    index: tuple[Value, ...]
-    valid: Value | None
-    count: int  # of parameters
-
-
-class Remap(Expr):
-    """The value at i is `src[index(i)]` where `valid(i)`, else `other` at i."""
-
-    __slots__ = ("map", "other", "params", "src")
-
-    src: Expr
-    map: IndexMap
-    params: tuple[int, ...]
-    other: Expr | Weak | None
-
-    @property
-    def operands(self) -> tuple[Expr | Weak, ...]:
-        """What it is computed from."""
-        return (self.src,) if self.other is None else (self.src, self.other)
-
-
-_maps: dict[tuple[int, ...], IndexMap] = {}
-_named_maps: dict[tuple[Any, ...], IndexMap] = {}
-
-
-def remap(
-    src: Expr,
-    shape: Shape,
-    index: Callable[[Sequence[Value], Sequence[Value]], Sequence[Value]],
-    params: Sequence[int] = (),
-    valid: Callable[[Sequence[Value], Sequence[Value]], Value] | None = None,
-    other: Expr | Weak | None = None,
-    name: tuple[Any, ...] | None = None,
-) -> Remap:
-    """`src` read at other places. `index(i, p)` gives the source index for output index `i` and parameters `p`; where
-    `valid(i, p)` is false the value is `other`, of `src`'s type, broadcast to `shape`. Two calls with one `name` build the same
-    `index` and `valid`, so they are built once.
-    """
-    made = None if name is None else _named_maps.get(name)
-    if made is None:
-        made = _index_map(len(shape), len(params), index, valid)
-        if name is not None:
-            _named_maps[name] = made
-    other_key = None if other is None else other.key if isinstance(other, Expr) else type(other)
-    node = Remap()
-    node.key = remap_key(made, src.key, other_key)
-    node.shape = shapes.intern_shape(shape)
-    node.src, node.map, node.params, node.other = src, made, tuple(params), other
-    _limit(node)
-    return node
-
-
-def _index_map(
-    ndim: int,
-    count: int,
-    index: Callable[[Sequence[Value], Sequence[Value]], Sequence[Value]],
-    valid: Callable[[Sequence[Value], Sequence[Value]], Value] | None,
-) -> IndexMap:
-    i = [axis(f"o{k}") for k in range(ndim)]
-    p = [size(f"p{n}") for n in range(count)]
-    made = IndexMap(tuple(index(i, p)), valid(i, p) if valid else None, count)
-    # values are hash-consed and kept by the map, so their identities name it
-    return _maps.setdefault((*map(id, made.index), id(made.valid), count), made)
-
-
-def picked_expr(src: Expr, picked: Sequence[shapes.Picked]) -> Remap:
-    """Indexing of an expression, as a Remap."""
-    kept = [p for p in picked if p.keeps]
-    read = [p for p in picked if p.axis is not None]
-
-    def index(i: Sequence[Value], p: Sequence[Value]) -> list[Value]:
-        out = []
-        for n, part in enumerate(read):
-            start, step = p[2 * n], p[2 * n + 1]
-            if not part.keeps:
-                out.append(start)
-            elif part.step in (1, -1):  # in the structure: only these leave a row a row
-                at = i[kept.index(part)]
-                out.append(start + at if part.step > 0 else start - at)
-            else:
-                out.append(start + i[kept.index(part)] * step)
-        return out
-
-    params = [value for part in read for value in (part.start, part.step)]
-    name = (
-        "pick",
-        len(kept),
-        *((kept.index(p) if p.keeps else None, p.step if p.step in (1, -1) else None) for p in read),
-    )
-    return remap(src, tuple(p.extent for p in kept), index, params, name=name)
-
-
 # Building.
 
 
@@ -368,7 +267,7 @@ def _apply(key: Key, args: Sequence[Expr | Weak], shape: Shape) -> Apply:
     if len(args) > 2:
         node.c = args[2]
     if key.depth > MAX_DEPTH or key.paths > MAX_NODES:
-        _limit(node)
+        check_size(node)
     return node
 
 
@@ -378,7 +277,8 @@ def _shape(args: Sequence[Expr | Weak], op: str) -> Shape:
     return first if all(s is first for s in given) else shapes.broadcast(given, op)
 
 
-def _limit(node: Expr) -> None:
+def check_size(node: Expr) -> None:
+    """Raise CompileError for a statement that is too deep or too large to be one kernel."""
     key = node.key
     if key.depth > MAX_DEPTH:
         raise CompileError(
@@ -402,7 +302,8 @@ def _nodes(root: Expr, most: int) -> int:
     return len(seen)
 
 
-# What floors above put here: `borrow` makes a leaf of a NumPy array for an operation, `evaluate` a tensor of an expression.
+# What floors above put here: `borrow` makes a leaf of a NumPy array for an operation, `evaluate` a tensor of an expression; `pick`,
+# `transpose` and `reshape` are methods of expressions that are Remaps.
 late: dict[str, Callable[..., Any]] = {}
 
 

@@ -11,23 +11,8 @@ from dataclasses import dataclass
 
 from exprten_jit.derived import apply
 from exprten_jit.dtypes import DType
-from exprten_jit.ir import (
-    Axis,
-    Kernel,
-    Leaf,
-    Local,
-    Param,
-    Store,
-    Value,
-    axis,
-    cast,
-    guarded,
-    index,
-    load,
-    param,
-    size,
-    substitute,
-)
+from exprten_jit.ir import Axis, Kernel, Leaf, Local, Param, Store, Value, axis, cast, index, load, param, size
+from exprten_jit.rewrite import guarded, substitute
 
 from .key import Key
 from .statement import WEAK, Arranged, Operand, Signature

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from exprten_jit.directcall import slot_offsets
 from exprten_jit.dtypes import DTYPES
-from exprten_jit.hostcall import slot_offsets
 from exprten_jit.methods import NodeSlots, Operator, install, works_here
 
 from .device import cpu

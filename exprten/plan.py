@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from exprten_jit import schedule, text
+from exprten_jit import Code, schedule, text
 from exprten_jit.backends import llvm_run
-from exprten_jit.ir import Load, Op, Param, walk
+from exprten_jit.ir import Load, Op, Param
+from exprten_jit.rewrite import walk
 
 from . import recompute
-from .assign import Prepared, prepare, run
+from .assign import prepare
 from .errors import DeviceError
+from .launch import Launch, Statement, run
 from .modes import mode_of
 from .show import tree
 from .statement import WEAK
@@ -26,13 +28,13 @@ class Plan:
         self._mode = mode_of(req)
         self._target = target
         self._value = value
-        self._prepared: Prepared | None = None if req == "null" else prepare(self._mode, target, value)
+        self._prepared: tuple[Statement, Launch] | None = None if req == "null" else prepare(self._mode, target, value)
 
     def run(self) -> Tensor:
         """Do it: check again, then call the kernel. Returns the target."""
         self._prepared = None if self._mode.name == "null" else prepare(self._mode, self._target, self._value)
         if self._prepared is not None:
-            run(self._prepared)
+            run(*self._prepared)
         return self._target
 
     @property
@@ -58,18 +60,18 @@ class Plan:
     @property
     def recompute(self) -> float:
         """Operations evaluated over those needed."""
-        return 1.0 if self._prepared is None else self._prepared.launch.recompute
+        return 1.0 if self._prepared is None else self._launch.recompute
 
     @property
     def bytes_read(self) -> int:
         """Bytes of all the elements that are read, each view once."""
         if self._prepared is None:
             return 0
-        p = self._prepared
-        views = (p.target, *p.found.leaves)
+        statement, launch = self._prepared
+        views = (statement.target, *statement.found.leaves)
         loaded = {n.leaf.name for s in self._code.kernel.stores for n in walk(s.value) if isinstance(n, Load)}
-        operands = p.launch.arranged.signature.operands
-        return sum(views[k].nbytes for k, o in zip(p.launch.first, operands, strict=True) if o.name in loaded)
+        operands = launch.arranged.signature.operands
+        return sum(views[k].nbytes for k, o in zip(launch.first, operands, strict=True) if o.name in loaded)
 
     @property
     def bytes_written(self) -> int:
@@ -81,7 +83,7 @@ class Plan:
         """Operations on elements that are evaluated, conversions and index arithmetic not counted."""
         if self._prepared is None:
             return 0
-        kernel, extents = self._code.kernel, self._prepared.launch.arranged.extents
+        kernel, extents = self._code.kernel, self._launch.arranged.extents
         axes = [axis for axis, _ in kernel.axes]
         ops = {n for s in kernel.stores for n in recompute.elements(s.value) if isinstance(n, Op) and n.op != "cast"}
         ops -= {
@@ -109,7 +111,7 @@ class Plan:
         """The machine code, as assembly text."""
         if self._prepared is None:
             return ""
-        return llvm_run.assembly(self._code.llvm, self._prepared.launch.arranged.signature.options.llvm_level)
+        return llvm_run.assembly(self._code.llvm, self._launch.arranged.signature.options.llvm_level)
 
     @property
     def cuda(self) -> str:
@@ -124,9 +126,13 @@ class Plan:
         raise DeviceError(f"plan: a statement on {self._target.device} has no PTX; this version runs on the CPU only")
 
     @property
-    def _code(self) -> Any:
+    def _launch(self) -> Launch:
         assert self._prepared is not None, "an empty plan has no kernel"
-        return self._prepared.launch.code
+        return self._prepared[1]
+
+    @property
+    def _code(self) -> Code:
+        return self._launch.code
 
     def explain(self) -> str:
         """The statement, its loops, what it moves and computes, and what may surprise."""
@@ -140,7 +146,7 @@ class Plan:
         )
         lines.append(f"reads {self.bytes_read} bytes, writes {self.bytes_written} bytes, {self.flops} operations")
         lines.append(f"recompute {self.recompute:.2f}")
-        if self._prepared.launch.arranged.signature.reverse:
+        if self._launch.arranged.signature.reverse:
             lines.append("stored backwards: an operand overlaps the target at lower addresses")
         lines += self._wide_nodes()
         return "\n".join(lines)
@@ -148,7 +154,7 @@ class Plan:
     def _wide_nodes(self) -> list[str]:
         """A float64 operation among tensors of 32 bits and fewer is rarely meant."""
         assert self._prepared is not None
-        found = self._prepared.found
+        found = self._prepared[0].found
         if any(t.key.dtype.bits > 32 for t in (self._target, *found.leaves)):
             return []
         wide = [e[0] for e in found.structure if e[0] != WEAK and e[0].dtype.name == "float64" and e[0].op != "scalar"]

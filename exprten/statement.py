@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exprten_jit.dtypes import DType
 
 from .expr import Expr, Weak
+from .leaf import Leaf
 from .modes import Mode
 from .options import Options
 from .shape import Layout, broadcast_strides
-
-if TYPE_CHECKING:
-    from .tensor import Tensor
 
 WEAK = -1  # in a structure: a Python scalar stands here
 
@@ -29,7 +27,7 @@ class Gathered:
     """What a tree is made of. `structure` has an entry a node, operands before what uses them."""
 
     structure: list[tuple[Any, ...]] = field(default_factory=list)
-    leaves: list[Tensor] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
     nodes: list[Expr | None] = field(
         default_factory=list
     )  # one for each entry; None: a Python scalar is the whole value
@@ -155,7 +153,7 @@ class Arranged:
 def arrange(
     mode: Mode,
     types: tuple[DType, ...],
-    target: Tensor,
+    target: Leaf,
     found: Gathered,
     operand_of: Sequence[int],
     reverse: bool,

@@ -16,8 +16,9 @@ from .assign import store
 from .buffer import NO_MEMORY, Buffer, Export, allocate
 from .device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
 from .errors import FreedSpaceError, ShapeError
-from .expr import Expr, late, power
+from .expr import late, power
 from .key import dtype_row, leaf_key
+from .leaf import Leaf
 from .modes import MODES, OPERATOR, Mode
 from .options import scope
 from .shape import Layout, Shape
@@ -25,7 +26,7 @@ from .shape import Layout, Shape
 ROW_ALIGNMENT = 64  # bytes, of the rows of a padded tensor
 
 
-class Tensor(Expr):
+class Tensor(Leaf):
     """A handle without memory: shape, element type and device. `xt.alloc_space(t)` gives it memory.
 
     >>> t = Tensor((2, 3))
@@ -33,12 +34,7 @@ class Tensor(Expr):
     ((2, 3), dtype('float32'), xt.cpu())
     """
 
-    __slots__ = ("__weakref__", "buffer", "layout", "offset", "writable")
-
-    buffer: Buffer
-    layout: Layout
-    offset: int  # bytes from the buffer's address
-    writable: bool
+    __slots__ = ()
 
     # set below, one for each mode
     __iadd__: Callable[[Tensor, Any], Tensor]
@@ -61,16 +57,6 @@ class Tensor(Expr):
         _set(self, row, device or cpu(), NO_MEMORY, 0, shapes.layout(extents, shapes.packed_strides(extents)), True)
 
     # facts
-
-    @property
-    def strides(self) -> Shape:
-        """Bytes from one element to the next along each axis, as NumPy's."""
-        return tuple(s * self.key.dtype.itemsize for s in self.layout.strides)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements, padding not counted."""
-        return self.layout.size * self.key.dtype.itemsize
 
     @property
     def is_contiguous(self) -> bool:

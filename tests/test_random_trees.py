@@ -427,11 +427,12 @@ def interpreted(world: World, value: Any, mode: Any) -> np.ndarray | None:
         prepared = prepare(mode, xt.asarray(world.target.array), value)
     if prepared is None:
         return None
-    launch, found = prepared.launch, prepared.found
+    statement, launch = prepared
+    found = statement.found
     kernel, copies = launch.code.kernel, [part.memory.copy() for part in world.placed]
     arrays = {}
     for operand, first, shift in zip(kernel.leaves, launch.first, launch.arranged.shifts, strict=True):
-        address = prepared.addresses[first] + shift
+        address = statement.addresses[first] + shift
         for part, copied in zip(world.placed, copies, strict=True):
             base = part.memory.__array_interface__["data"][0]
             if base <= address < base + part.memory.nbytes:

@@ -9,7 +9,8 @@ from exprten_jit.ir import index as number
 
 from .. import shape as shapes
 from ..errors import ShapeError
-from ..expr import Expr, as_expr, coerce, remap
+from ..expr import Expr, as_expr, coerce
+from ..remap import remap
 from ..tensor import Tensor, require_memory, view_of
 
 E = TypeVar("E", bound=Expr)

@@ -11,7 +11,8 @@ from exprten_jit.ir import index as number
 
 from .. import shape as shapes
 from ..errors import ShapeError
-from ..expr import Expr, build, late, remap
+from ..expr import Expr, build, late
+from ..remap import remap
 from ..shape import Shape
 from ..tensor import Tensor, resolve_shape
 from .broadcast import operand

@@ -10,8 +10,9 @@ from exprten_jit.ir import Value, both
 
 from .. import shape as shapes
 from ..errors import DTypeError, ShapeError
-from ..expr import Expr, cast, check_range, coerce, remap
+from ..expr import Expr, cast, check_range, coerce
 from ..key import resolve
+from ..remap import remap
 from .broadcast import operand
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
-from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Value, walk
+from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Value
 from .ops import CASTS, PRIMITIVE
+from .rewrite import walk
 
 
 class IRError(AssertionError):

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from .dtypes import DType
-from .ir import Axis, Const, Kernel, Load, Op, Param, Size, Value, walk
+from .ir import Axis, Const, Kernel, Load, Op, Param, Size, Value
 from .ops import PRIMITIVE
+from .rewrite import walk
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

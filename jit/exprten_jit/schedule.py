@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
-from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Store, Value, affine, index, local, substitute, walk
+from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Store, Value, index, local
 from .ir import axis as named_axis
+from .rewrite import affine, substitute, walk
 from .text import Namer
 from .text import show as show_value
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Value, walk
+from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Value
+from .rewrite import walk
 
 _INFIX = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//",

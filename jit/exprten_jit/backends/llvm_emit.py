@@ -1,67 +1,22 @@
 """A loop nest as one LLVM function with explicit vectors.
 
-The function takes one pointer to 8-byte words: the leaves' addresses, the sizes, the scalars. Every value is emitted *uniform*
-(one lane) where it does not depend on the innermost axis, else in `lanes` lanes. A load is emitted by the coefficient of the
-innermost axis in its offset: 1 is one wide load, -1 a wide load turned round, anything else a load per lane from a running
-pointer (faster than a hardware gather), none a scalar load. A uniform guard chooses between the address and a row of zeros,
-so nothing branches and nothing is read where the guard is false.
+The function takes one pointer to 8-byte words: the leaves' addresses, the sizes, the scalars. `llvm_values` emits what is computed;
+here are the loops around it: whole groups of vectors, single vectors, a tail through the same routine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from ..dtypes import DTYPES, INDEX, DType
-from ..ir import Axis, Const, Load, Local, Op, Param, Size, Store, Value, affine
-from ..ops import CASTS, PRIMITIVE
+from ..dtypes import DTYPES
+from ..ir import Axis, Const, Op, Value
 from ..schedule import Let, Loop, Nest, Pieces, Stmt, Vector
-from .llvm_text import INDEX_TYPE, Lanes, Text, literal
+from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_values import ZERO_ROW, Known, Values, Where
 
 STREAM_BYTES = (
     8 << 20
 )  # of a target: from there on a store past the caches saves reading what is overwritten (1.2 to 1.5 times)
-ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
-
-# x ** n for integers by squaring; negative exponents give 0 (semantics: Numbers)
-_IPOW = """
-define internal {t} @ipow_{t}_{s}({t} %x, {t} %n) {{
-entry:
-  %negative = icmp slt {t} %n, {low}
-  br i1 %negative, label %none, label %head
-head:
-  %b = phi {t} [ %x, %entry ], [ %b2, %body ]
-  %e = phi {t} [ %n, %entry ], [ %e2, %body ]
-  %r = phi {t} [ 1, %entry ], [ %r2, %body ]
-  %more = icmp ne {t} %e, 0
-  br i1 %more, label %body, label %done
-body:
-  %bit = trunc {t} %e to i1
-  %rb = mul {t} %r, %b
-  %r2 = select i1 %bit, {t} %rb, {t} %r
-  %b2 = mul {t} %b, %b
-  %e2 = lshr {t} %e, 1
-  br label %head
-done:
-  ret {t} %r
-none:
-  ret {t} 0
-}}
-"""
-
-
-@dataclass(frozen=True)
-class Where:
-    """The lanes being computed: `count` of them from scalar index `at` along `axis`; `mask` names those that exist."""
-
-    axis: Axis
-    at: str
-    count: int
-    mask: str | None = None
-    stream: bool = False
-
-
-Known = dict[Value, Lanes]  # values are hash-consed: kept by the table, found by identity
 
 
 def emit(nest: Nest, name: str, fast_math: bool) -> str:
@@ -69,14 +24,11 @@ def emit(nest: Nest, name: str, fast_math: bool) -> str:
     return _Emitter(nest, fast_math).module(name)
 
 
-class _Emitter:
+class _Emitter(Values):
     def __init__(self, nest: Nest, fast_math: bool) -> None:
+        super().__init__(fast_math)
         self.nest = nest
-        self.text = Text()
-        self.helpers: dict[str, str] = {}
-        self.splats: Known = {}
         self.down = nest.kernel.reverse
-        self.flags = " contract" if fast_math else ""  # a * b + c may become one fma
 
     def module(self, name: str) -> str:
         known: Known = {}
@@ -103,7 +55,7 @@ class _Emitter:
         for n, param in enumerate(kernel.params, first):
             wide = DTYPES["float64" if param.dtype.word == "d" else "int64"]
             word = t.let(f"load {wide.lane}, ptr {self._word(n)}", wide.lane)
-            known[param] = self._cast(word, wide, param.dtype)
+            known[param] = self.cast(word, wide, param.dtype)
 
     def _word(self, n: int) -> str:
         return self.text.let(f"getelementptr i64, ptr %words, i64 {n}", "ptr").name
@@ -114,9 +66,9 @@ class _Emitter:
         for stmt in stmts:
             match stmt:
                 case Let(value):
-                    self._value(value, known, None)
+                    self.value(value, known, None)
                 case Loop(axis, extent, body):
-                    self._loop(axis, self._value(extent, known, None).name, body, known)
+                    self._loop(axis, self.value(extent, known, None).name, body, known)
                 case Pieces():
                     self._pieces(stmt, known)
                 case Vector():
@@ -130,15 +82,15 @@ class _Emitter:
 
     def _pieces(self, stmt: Pieces, known: Known) -> None:
         t = self.text
-        extent = self._value(stmt.extent, known, None).name
+        extent = self.value(stmt.extent, known, None).name
 
         def piece(start: str) -> str:
             inside = known | {stmt.start: Lanes(start, INDEX_TYPE)}
             for name, value in stmt.known:
-                inside[name] = self._value(value, inside, None)
+                inside[name] = self.value(value, inside, None)
             end = extent
             for change in stmt.changes:
-                at = self._value(change, inside, None).name
+                at = self.value(change, inside, None).name
                 ahead = t.let(f"icmp sgt i64 {at}, {start}", "i1").name
                 end = t.lesser(end, t.let(f"select i1 {ahead}, i64 {at}, i64 {extent}", INDEX_TYPE).name)
             self._run(stmt.body, inside | {stmt.end: Lanes(end, INDEX_TYPE)})
@@ -149,7 +101,7 @@ class _Emitter:
 
     def _vector(self, stmt: Vector, known: Known) -> None:
         t = self.text
-        low, high = (self._value(v, known, None).name for v in (stmt.low, stmt.high))
+        low, high = (self.value(v, known, None).name for v in (stmt.low, stmt.high))
         if stmt.lanes == 1:
             t.loop(low, high, 1, lambda i: self._group(stmt, known, i, 1, 1, None), self.down)
             return
@@ -194,8 +146,8 @@ class _Emitter:
 
         def step() -> None:
             left = t.let(f"trunc i64 {t.index('sub', high, low)} to i32", "i32")
-            many = self._splat(left, stmt.lanes)
-            mask = t.let(f"icmp ult {self._iota('i32', stmt.lanes)}, {many.name}", "i1", stmt.lanes)
+            many = self.splat(left, stmt.lanes)
+            mask = t.let(f"icmp ult {self.iota('i32', stmt.lanes)}, {many.name}", "i1", stmt.lanes)
             self._group(stmt, known, low, stmt.lanes, 1, mask.name)
 
         t.when(t.let(f"icmp slt i64 {low}, {high}", "i1").name, step)
@@ -208,10 +160,10 @@ class _Emitter:
         for g in range(groups):
             where = Where(stmt.axis, self.text.index("add", i, g * lanes), lanes, mask, stream)
             inside = dict(known)
-            pending.append((where, inside, [self._value(s.value, inside, where) for s in stmt.stores]))
+            pending.append((where, inside, [self.value(s.value, inside, where) for s in stmt.stores]))
         for where, inside, values in pending:
             for store, value in zip(stmt.stores, values, strict=True):
-                self._store(store, value, inside, where)
+                self.store(store, value, inside, where)
 
     def _splat_invariants(self, stmt: Vector, known: Known) -> None:
         """Spread the uniform operands of lane-wise operations before the loop, not in it."""
@@ -224,254 +176,5 @@ class _Emitter:
             if stmt.axis in node.free:
                 for arg in node.args:
                     if stmt.axis not in arg.free and not isinstance(arg, Const):
-                        self.splats[arg] = self._splat(self._value(arg, known, None), stmt.lanes)
+                        self.splats[arg] = self.splat(self.value(arg, known, None), stmt.lanes)
                 stack.extend(node.args)
-
-    # values
-
-    def _value(self, root: Value, known: Known, where: Where | None) -> Lanes:
-        """Emit `root` and what it needs, all of it added to `known`."""
-        stack = [root]
-        while stack:
-            node = stack[-1]
-            if node in known:
-                stack.pop()
-                continue
-            missing = [need for need in self._needs(node, where) if need not in known]
-            if missing:
-                stack.extend(reversed(missing))
-                continue
-            known[node] = self._node(node, known, where)
-            stack.pop()
-        return known[root]
-
-    def _needs(self, node: Value, where: Where | None) -> tuple[Value, ...]:
-        if isinstance(node, Load) and where is not None and where.axis in node.offset.free:
-            form = affine(node.offset, where.axis)
-            if form:
-                return (*form,) if node.when is None else (*form, node.when)
-        return node.children
-
-    def _node(self, node: Value, known: Known, where: Where | None) -> Lanes:
-        match node:
-            case Const(value, dtype):
-                return Lanes(literal(value, dtype), dtype.lane)
-            case Axis():
-                assert where is not None and node is where.axis, f"axis {node.name} is not open"
-                return self._axis(where)
-            case Load():
-                return self._load(node, known, where)
-            case Op("cast", (a,), dtype):
-                return self._cast(known[a], a.dtype, dtype)
-            case Op(name, args, dtype):
-                operands = [self._operand(a, known, where, node) for a in args]
-                return (
-                    self._floor_divide(*operands)
-                    if name == "floor_divide"
-                    else self._op(name, args[0].dtype, operands, dtype)
-                )
-            case Param() | Size() | Local():
-                raise AssertionError(f"{node.name} is not bound")
-        raise AssertionError(f"no such value: {type(node).__name__}")
-
-    def _operand(self, value: Value, known: Known, where: Where | None, user: Value) -> Lanes:
-        lanes = known[value]
-        if where is None or where.count in (1, lanes.count) or where.axis not in user.free:
-            return lanes
-        return self.splats.get(value) or self._splat(lanes, where.count)
-
-    def _axis(self, where: Where) -> Lanes:
-        if where.count == 1:
-            return Lanes(where.at, INDEX_TYPE)
-        base = self._splat(Lanes(where.at, INDEX_TYPE), where.count)
-        return self.text.let(
-            f"add {base}, {self._iota(INDEX_TYPE, where.count).split('> ', 1)[1]}", INDEX_TYPE, where.count
-        )
-
-    def _iota(self, lane: str, count: int) -> str:
-        return f"<{count} x {lane}> <{', '.join(f'{lane} {k}' for k in range(count))}>"
-
-    def _splat(self, value: Lanes, count: int) -> Lanes:
-        if count == 1:
-            return value
-        if not value.name.startswith("%"):
-            return Lanes(f"splat ({value})", value.lane, count)
-        t = self.text
-        one = t.let(f"insertelement <{count} x {value.lane}> poison, {value}, i32 0", value.lane, count)
-        return t.let(f"shufflevector {one}, {one.type} poison, <{count} x i32> zeroinitializer", value.lane, count)
-
-    def _op(self, name: str, operand: DType, args: list[Lanes], dtype: DType) -> Lanes:
-        column, count = PRIMITIVE[name].llvm[operand.kind], args[0].count
-        if column.startswith("@"):
-            return self.text.call(self._intrinsic(column, args[-1]), dtype.lane, count, *args)
-        if column.startswith("%"):
-            return self._by_lane(column[1:], operand, args, dtype)
-        if column == "select":
-            return self.text.let(f"select {', '.join(map(str, args))}", dtype.lane, count)
-        flags = self.flags if column in ("fadd", "fsub", "fmul") else ""
-        rest = "".join(f", {a.name}" for a in args[1:])
-        return self.text.let(f"{column}{flags} {args[0]}{rest}", dtype.lane, count)
-
-    def _intrinsic(self, stem: str, *types: Lanes) -> str:
-        suffix = {d.lane: d.suffix for d in DTYPES.values()}
-        return ".".join([stem, *(("" if t.count == 1 else f"v{t.count}") + suffix[t.lane] for t in types)])
-
-    def _by_lane(self, helper: str, operand: DType, args: list[Lanes], dtype: DType) -> Lanes:
-        assert helper == "ipow", helper
-        function = f"@ipow_{operand.lane}_{operand.kind}"
-        low = -(1 << (operand.bits - 1)) if operand.kind == "u" else 0  # nothing unsigned is negative
-        self.helpers[function] = _IPOW.format(t=operand.lane, s=operand.kind, low=low)
-        count = args[0].count
-        result = Lanes("poison", dtype.lane, count)
-        for k in range(count):
-            lanes = [self._extract(a, k) for a in args]
-            one = self.text.let(f"call {dtype.lane} {function}({', '.join(map(str, lanes))})", dtype.lane)
-            result = self._insert(result, one, k)
-        return result
-
-    def _extract(self, value: Lanes, k: int) -> Lanes:
-        return value if value.count == 1 else self.text.let(f"extractelement {value}, i32 {k}", value.lane)
-
-    def _insert(self, value: Lanes, one: Lanes, k: int) -> Lanes:
-        return (
-            one
-            if value.count == 1
-            else self.text.let(f"insertelement {value}, {one}, i32 {k}", value.lane, value.count)
-        )
-
-    def _floor_divide(self, a: Lanes, b: Lanes) -> Lanes:
-        """Rounded down, for a divisor above 0: LLVM truncates."""
-        t = self.text
-        q = t.let(f"sdiv {a}, {b.name}", INDEX_TYPE)
-        r = t.let(f"sub {a}, {t.let(f'mul {q}, {b.name}', INDEX_TYPE).name}", INDEX_TYPE)
-        below = t.let(f"ashr {r}, 63", INDEX_TYPE)  # -1 where the remainder is negative
-        return t.let(f"add {q}, {below.name}", INDEX_TYPE)
-
-    def _cast(self, value: Lanes, source: DType, target: DType) -> Lanes:
-        if source is target:
-            return value
-        how, to = CASTS[source.kind, target.kind], Lanes("", target.lane, value.count).type
-        if how.startswith("@"):
-            suffix = Lanes("", target.lane, value.count)
-            return self.text.call(self._intrinsic(how, suffix, value), target.lane, value.count, value)
-        if target.kind == "b":
-            zero = self._splat(Lanes(literal(0, source), source.lane), value.count)
-            return self.text.let(f"{how} {value}, {zero.name}", target.lane, value.count)
-        if how.startswith("resize"):
-            if source.bits == target.bits:
-                return value
-            narrow = "fptrunc" if source.kind == "f" else "trunc"
-            how = how.split()[1] if source.bits < target.bits else narrow
-        return self.text.let(f"{how} {value} to {to}", target.lane, value.count)
-
-    # memory
-
-    def _load(self, node: Load, known: Known, where: Where | None) -> Lanes:
-        dtype, when = node.leaf.dtype, None if node.when is None else known[node.when]
-        assert when is None or when.count == 1, "a guard of a load is uniform here"
-        form = affine(node.offset, where.axis) if where is not None and where.axis in node.offset.free else None
-        if where is None or form is None or where.count == 1:
-            offset = self._offset(form, known, where) if form and where else known[node.offset].name
-            return self._lanes(
-                self.text.let(f"load {dtype.memory}, {self._at(node, offset, when)}", dtype.memory), dtype
-            )
-        coefficient = form[0]
-        offset = self._offset(form, known, where)
-        if isinstance(coefficient, Const) and coefficient.value == 1:
-            return self._wide_load(self._at(node, offset, when), dtype, where)
-        assert where.mask is None, "a masked step has unit strides only"
-        if isinstance(coefficient, Const) and coefficient.value == -1:
-            last = self.text.index("sub", offset, where.count - 1)
-            turned = ", ".join(f"i32 {k}" for k in reversed(range(where.count)))
-            wide = self.text.let(
-                f"load {self._memory(dtype, where)}, {self._at(node, last, when)}", dtype.memory, where.count
-            )
-            wide = self.text.let(
-                f"shufflevector {wide}, {wide.type} poison, <{where.count} x i32> <{turned}>", dtype.memory, where.count
-            )
-            return self._lanes(wide, dtype)
-        return self._strided_load(node, offset, known[coefficient].name, when, where)
-
-    def _offset(self, form: tuple[Value, Value], known: Known, where: Where) -> str:
-        """The offset of lane 0."""
-        coefficient, rest = (known[v].name for v in form)
-        return self.text.index("add", rest, self.text.index("mul", where.at, coefficient))
-
-    def _at(self, node: Load, offset: str, when: Lanes | None) -> str:
-        dtype = node.leaf.dtype
-        address = self._pointer(node.leaf.name, dtype, offset)
-        if when is not None:
-            address = self.text.let(f"select {when}, ptr {address}, ptr @zeros", "ptr").name
-        return f"ptr {address}, align {dtype.itemsize}"
-
-    def _pointer(self, leaf: str, dtype: DType, offset: str) -> str:
-        return self.text.let(f"getelementptr {dtype.memory}, ptr {self.address[leaf]}, i64 {offset}", "ptr").name
-
-    def _memory(self, dtype: DType, where: Where) -> str:
-        return f"<{where.count} x {dtype.memory}>"
-
-    def _wide_load(self, at: str, dtype: DType, where: Where) -> Lanes:
-        t, memory = self.text, self._memory(dtype, where)
-        if where.mask is None:
-            return self._lanes(t.let(f"load {memory}, {at}", dtype.memory, where.count), dtype)
-        function = f"@llvm.masked.load.v{where.count}{dtype.suffix}.p0"
-        mask = f"<{where.count} x i1>"
-        t.declare(function, memory, "ptr", "i32 immarg", mask, memory)
-        pointer = at.split(",", maxsplit=1)[0]
-        call = (
-            f"call {memory} {function}({pointer}, i32 {dtype.itemsize}, {mask} {where.mask}, {memory} zeroinitializer)"
-        )
-        return self._lanes(t.let(call, dtype.memory, where.count), dtype)
-
-    def _strided_load(self, node: Load, offset: str, stride: str, when: Lanes | None, where: Where) -> Lanes:
-        t, dtype = self.text, node.leaf.dtype
-        if when is not None:
-            stride = t.let(f"select {when}, i64 {stride}, i64 0", INDEX_TYPE).name
-        at = self._at(node, offset, when).split(",")[0]
-        result = Lanes("poison", dtype.memory, where.count)
-        for k in range(where.count):
-            if k:
-                at = f"ptr {t.let(f'getelementptr {dtype.memory}, {at}, i64 {stride}', 'ptr').name}"
-            result = self._insert(result, t.let(f"load {dtype.memory}, {at}, align {dtype.itemsize}", dtype.memory), k)
-        return self._lanes(result, dtype)
-
-    def _lanes(self, value: Lanes, dtype: DType) -> Lanes:
-        """What was loaded, as it lies in a register: any byte but 0 is true."""
-        if dtype.memory == dtype.lane:
-            return value
-        zero = self._splat(Lanes("0", value.lane), value.count)
-        return self.text.let(f"icmp ne {value}, {zero.name}", dtype.lane, value.count)
-
-    def _store(self, store: Store, value: Lanes, known: Known, where: Where) -> None:
-        t, dtype = self.text, store.leaf.dtype
-        value = self._splat(value, where.count) if value.count != where.count else value
-        if dtype.memory != dtype.lane:
-            memory = Lanes("", dtype.memory, value.count).type
-            value = t.let(f"zext {value} to {memory}", dtype.memory, value.count)
-        form = affine(store.offset, where.axis)
-        assert form is not None, "a store is affine"
-        for part in form:
-            self._value(part, known, None)
-        coefficient, stride = form[0], known[form[0]].name
-        offset = self._offset(form, known, where)
-        address = self._pointer(store.leaf.name, dtype, offset)
-        if where.mask is not None:
-            function, mask = f"@llvm.masked.store.v{where.count}{dtype.suffix}.p0", f"<{where.count} x i1>"
-            t.declare(function, "void", value.type, "ptr", "i32 immarg", mask)
-            t.put(f"call void {function}({value}, ptr {address}, i32 {dtype.itemsize}, {mask} {where.mask})")
-        elif where.stream:
-            t.put(f"store {value}, ptr {address}, align {where.count * dtype.itemsize}, !nontemporal !0")
-        elif where.count == 1 or (isinstance(coefficient, Const) and coefficient.value == 1):
-            t.put(f"store {value}, ptr {address}, align {dtype.itemsize}")
-        else:
-            self._strided_store(value, address, stride, dtype)
-
-    def _strided_store(self, value: Lanes, address: str, stride: str, dtype: DType) -> None:
-        t = self.text
-        for k in range(value.count):
-            if k:
-                address = t.let(f"getelementptr {dtype.memory}, ptr {address}, i64 {stride}", "ptr").name
-            t.put(f"store {self._extract(value, k)}, ptr {address}, align {dtype.itemsize}")
-
-
-assert INDEX.lane == INDEX_TYPE

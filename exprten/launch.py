@@ -1,0 +1,246 @@
+"""Kernels and how they are found.
+
+A launch is a compiled kernel with the sizes it is called with. It is found by everything that is the same the next time, so a
+statement in a loop does no analysis; another shape finds its kernel by the signature; a new signature is compiled.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from exprten_jit import Code, compile_kernel
+from exprten_jit.dtypes import DType
+from exprten_jit.hostcall import launch_ctypes, launcher
+from exprten_jit.ir import Kernel as KernelIR
+from exprten_jit.ir import Load
+from exprten_jit.rewrite import walk
+
+from . import direct, recompute
+from .buffer import pin
+from .errors import AliasError, CompileError
+from .expr import Expr, Weak
+from .leaf import Leaf
+from .lower import Made, lower
+from .modes import Mode
+from .options import DEFAULT, USE_CTYPES, Options, counters, may_compile, of_kernel
+from .show import tree
+from .statement import Arranged, Gathered, Operand, Signature, arrange
+
+RELEASE = 1 << 15  # elements: below it, letting the interpreter lock go (40 ns) is a sizeable part of the kernel's time
+DIRECT_AFTER = 2  # runs found again before a direct call is made: it costs as much as a small kernel
+MAX_LAUNCHES = 4096  # remembered statements with their shapes; beyond it the table starts afresh
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A checked assignment: what is stored where, taken apart, and the order of stores that is right.
+
+    `types`: what target and value are converted to for the mode's operation, or what the value is stored as. `addresses`: of
+    the target and of each leaf; `operand_of` gives equal views one number. `direction`: `any`, `forward` or `reverse`.
+    """
+
+    mode: Mode
+    types: tuple[DType, ...]
+    target: Leaf
+    value: Expr | Weak
+    found: Gathered
+    addresses: tuple[int, ...]
+    operand_of: tuple[int, ...]
+    direction: str
+    options: Options
+
+    def __str__(self) -> str:
+        return f"target {self.mode.symbol} {tree(self.value)}"
+
+
+@dataclass
+class Launch:
+    """A kernel and what it is called with besides addresses and scalars."""
+
+    code: Code
+    arranged: Arranged
+    pointers: struct.Struct
+    sizes: bytes
+    scalars: struct.Struct
+    first: tuple[int, ...]  # of each operand, the position among target and leaves
+    release: bool
+    recompute: float
+    hits: int = 0
+
+    def words(self, addresses: Sequence[int], scalars: Sequence[Any]) -> bytes:
+        """The kernel's arguments."""
+        at = [addresses[n] + shift for n, shift in zip(self.first, self.arranged.shifts, strict=True)]
+        return self.pointers.pack(*at) + self.sizes + self.scalars.pack(*scalars)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Machine code, and what each operation of the statement became in it."""
+
+    code: Code
+    made: tuple[Made, ...]
+
+
+_launches: dict[tuple[Any, ...], Launch] = {}
+_kernels: dict[Signature, Kernel] = {}
+_compile_lock = threading.Lock()  # LLVM compiles one module at a time
+
+
+def launch_of(s: Statement) -> Launch:
+    """The launch of a statement: the one it had before, or a new one."""
+    key = (
+        s.mode.op, s.types, s.target.key, s.target.layout, tuple(s.found.structure), s.operand_of, s.direction, s.options,
+        *((leaf.key, leaf.layout) for leaf in s.found.leaves), *s.found.params,
+    )  # fmt: skip
+    launch = _launches.get(key)
+    if launch is None:
+        launch = _new_launch(s)
+        if len(_launches) >= MAX_LAUNCHES:
+            _launches.clear()
+        _launches[key] = launch
+        return launch
+    counters.hits += 1
+    launch.hits += 1
+    if launch.hits == DIRECT_AFTER:
+        _make_direct(s, launch)
+    return launch
+
+
+def _make_direct(s: Statement, launch: Launch) -> None:
+    """A statement that comes again and again is called without Python from now on."""
+    if USE_CTYPES or launch.arranged.signature.options is not DEFAULT or not isinstance(s.value, Expr):
+        return
+    address = launch.code.address
+
+    def pinned(words: bytes, tensors: tuple[Leaf, ...]) -> None:
+        _run_pinned(address, words, tensors)
+
+    direct.make(s.mode.name, s.target, s.value, s.found, s.operand_of, launch.arranged, address, RELEASE, pinned)
+
+
+def _new_launch(s: Statement) -> Launch:
+    arranged = _arrange(s)
+    kernel = _kernel(arranged, s)
+    work = (kernel.made, arranged.extents, kernel.code.kernel, s.found.elements)
+    ratio = recompute.ratio(*work)
+    if ratio > s.options.max_recompute and s.direction == "any":  # a proved order of the stores is not to be changed
+        loops = recompute.best_order(*work)
+        if loops is not None:
+            arranged = _arrange(s, loops)
+            kernel = _kernel(arranged, s)
+            work = (kernel.made, arranged.extents, kernel.code.kernel, s.found.elements)
+            ratio = recompute.ratio(*work)
+    if ratio > s.options.max_recompute:
+        worst = arranged.signature.structure[recompute.worst(*work)][0].op
+        raise CompileError(
+            f"{s}: {ratio:.0f} times the operations needed, most of them in {worst}, which is evaluated again for every place "
+            f"that reads it; assign that part to a tensor first, or raise xt.options(max_recompute=...) above "
+            f"{s.options.max_recompute:g}"
+        )
+    operands = arranged.signature.operands
+    values = [value for _, value in arranged.sizes]
+    return Launch(
+        kernel.code,
+        arranged,
+        struct.Struct(f"={len(operands)}q"),
+        struct.pack(f"={len(values)}q", *values),
+        struct.Struct("=" + "".join(s.found.words)),
+        tuple(s.operand_of.index(n) for n in range(len(operands))),
+        s.target.layout.size >= RELEASE,
+        ratio,
+    )
+
+
+def _arrange(s: Statement, loops: tuple[int, ...] | None = None) -> Arranged:
+    reverse, options = s.direction == "reverse", of_kernel(s.options)
+    return arrange(s.mode, s.types, s.target, s.found, s.operand_of, reverse, options, loops)
+
+
+def _kernel(arranged: Arranged, s: Statement) -> Kernel:
+    """The kernel of a signature: found, or compiled."""
+    signature = arranged.signature
+    found = _kernels.get(signature)
+    if found is not None:
+        counters.hits += 1
+        return found
+    if not may_compile():
+        raise CompileError(f"no_compile: {s} has no kernel yet; {_difference(signature)}")
+    ir, made = lower(arranged)
+    _check_positions(ir, s)
+    with _compile_lock:
+        return _kernels.get(signature) or _kernels.setdefault(signature, Kernel(_compile(ir, signature.options), made))
+
+
+def _check_positions(ir: KernelIR, s: Statement) -> None:
+    """Raise AliasError where the target is read anywhere but where it is stored: the index of an element decides here."""
+    (stored,) = ir.stores
+    for node in walk(stored.value):
+        if isinstance(node, Load) and node.leaf == stored.leaf and node.offset is not stored.offset:
+            raise alias_error(s.mode, s.target, s.target)
+
+
+def alias_error(mode: Mode, target: Leaf, leaf: Leaf) -> AliasError:
+    why = (
+        "mode 'inplace' asks that every element is read where it is stored, but the"
+        if mode.name == "inplace"
+        else "the"
+    )
+    return AliasError(
+        f"assign: {why} target {target.described} is also read at other positions, through a view of shape {leaf.shape} and "
+        f"strides {leaf.strides}; write into another tensor, or copy the operand first: xt.evaluate(operand)"
+    )
+
+
+def run(s: Statement, launch: Launch) -> None:
+    """Call the kernel."""
+    words = launch.words(s.addresses, s.found.scalars)
+    call = launch_ctypes if USE_CTYPES else launcher()
+    if not launch.release:
+        call(launch.code.address, words, False)
+        return
+    _run_pinned(launch.code.address, words, (s.target, *s.found.leaves))
+
+
+def _run_pinned(address: int, words: bytes, tensors: Sequence[Leaf]) -> None:
+    """Call the kernel without the interpreter lock. The memory is pinned: nobody frees it meanwhile."""
+    buffers = [t.buffer for t in tensors]
+    pin(buffers, 1)
+    try:
+        (launch_ctypes if USE_CTYPES else launcher())(address, words, True)
+    finally:
+        pin(buffers, -1)
+
+
+def _compile(ir: KernelIR, now: Options) -> Code:
+    start = time.perf_counter()
+    code = compile_kernel(ir, now.vector_bits, now.fast_math, now.llvm_level)
+    counters.compiles += 1
+    counters.compile_seconds += time.perf_counter() - start
+    return code
+
+
+def _difference(signature: Signature) -> str:
+    """How a signature differs from the nearest one that has a kernel."""
+    if not _kernels:
+        return "no kernel was compiled yet"
+    names = [f.name for f in fields(Signature)]
+
+    def differing(other: Signature) -> list[str]:
+        return [n for n in names if getattr(signature, n) != getattr(other, n)]
+
+    nearest = min(_kernels, key=lambda other: len(differing(other)))
+    facts = [f"{n} {_shown(getattr(signature, n))} is not {_shown(getattr(nearest, n))}" for n in differing(nearest)]
+    return "compared with the nearest one there is: " + "; ".join(facts)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
+    if isinstance(value, Operand):
+        return f"{value.dtype}[{', '.join('stride' if c is None else str(c) for c in value.classes)}]"
+    return str(getattr(value, "op", value))

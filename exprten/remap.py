@@ -1,0 +1,118 @@
+"""Remap: the values of an expression read at other places. Every extension that moves values is one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from exprten_jit.ir import Value, axis, size
+
+from . import shape as shapes
+from .expr import Expr, Weak, check_size, late
+from .key import remap_key
+from .shape import Shape
+
+
+@dataclass(frozen=True)
+class IndexMap:
+    """Where a Remap reads: `index` for each source axis and `valid`, over `Axis("o<k>")` (output axis k) and `Size("p<n>")`
+    (parameter n). Parameters are numbers of the node, so another width or offset is no other kernel.
+    """
+
+    index: tuple[Value, ...]
+    valid: Value | None
+    count: int  # of parameters
+
+
+class Remap(Expr):
+    """The value at i is `src[index(i)]` where `valid(i)`, else `other` at i."""
+
+    __slots__ = ("map", "other", "params", "src")
+
+    src: Expr
+    map: IndexMap
+    params: tuple[int, ...]
+    other: Expr | Weak | None
+
+    @property
+    def operands(self) -> tuple[Expr | Weak, ...]:
+        """What it is computed from."""
+        return (self.src,) if self.other is None else (self.src, self.other)
+
+
+Build = Callable[[Sequence[Value], Sequence[Value]], Sequence[Value]]
+Guard = Callable[[Sequence[Value], Sequence[Value]], Value]
+
+_maps: dict[tuple[int, ...], IndexMap] = {}
+_named_maps: dict[tuple[Any, ...], IndexMap] = {}
+
+
+def remap(
+    src: Expr,
+    shape: Shape,
+    index: Build,
+    params: Sequence[int] = (),
+    valid: Guard | None = None,
+    other: Expr | Weak | None = None,
+    name: tuple[Any, ...] | None = None,
+) -> Remap:
+    """`src` read at other places. `index(i, p)` gives the source index for output index `i` and parameters `p`; where
+    `valid(i, p)` is false the value is `other`, of `src`'s type, broadcast to `shape`. Two calls with one `name` build the same
+    `index` and `valid`, so they are built once.
+    """
+    made = None if name is None else _named_maps.get(name)
+    if made is None:
+        made = _index_map(len(shape), len(params), index, valid)
+        if name is not None:
+            _named_maps[name] = made
+    other_key = None if other is None else other.key if isinstance(other, Expr) else type(other)
+    node = Remap()
+    node.key = remap_key(made, src.key, other_key)
+    node.shape = shapes.intern_shape(shape)
+    node.src, node.map, node.params, node.other = src, made, tuple(params), other
+    check_size(node)
+    return node
+
+
+def _index_map(
+    ndim: int,
+    count: int,
+    index: Build,
+    valid: Guard | None,
+) -> IndexMap:
+    i = [axis(f"o{k}") for k in range(ndim)]
+    p = [size(f"p{n}") for n in range(count)]
+    made = IndexMap(tuple(index(i, p)), valid(i, p) if valid else None, count)
+    # values are hash-consed and kept by the map, so their identities name it
+    return _maps.setdefault((*map(id, made.index), id(made.valid), count), made)
+
+
+def picked_expr(src: Expr, picked: Sequence[shapes.Picked]) -> Remap:
+    """Indexing of an expression, as a Remap."""
+    kept = [p for p in picked if p.keeps]
+    read = [p for p in picked if p.axis is not None]
+
+    def index(i: Sequence[Value], p: Sequence[Value]) -> list[Value]:
+        out = []
+        for n, part in enumerate(read):
+            start, step = p[2 * n], p[2 * n + 1]
+            if not part.keeps:
+                out.append(start)
+            elif part.step in (1, -1):  # in the structure: only these leave a row a row
+                at = i[kept.index(part)]
+                out.append(start + at if part.step > 0 else start - at)
+            else:
+                out.append(start + i[kept.index(part)] * step)
+        return out
+
+    params = [value for part in read for value in (part.start, part.step)]
+    name = (
+        "pick",
+        len(kept),
+        *((kept.index(p) if p.keeps else None, p.step if p.step in (1, -1) else None) for p in read),
+    )
+    return remap(src, tuple(p.extent for p in kept), index, params, name=name)
+
+
+late["pick"] = picked_expr

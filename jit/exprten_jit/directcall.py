@@ -1,0 +1,259 @@
+"""Direct calls: a builtin that reads the operands of a statement out of Python objects by itself.
+
+It is made for one structure, so it walks the tree with fixed steps; whatever is not as it was compiled for, it leaves to Python by
+returning NotImplemented.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .backends.llvm_run import compile_text
+from .backends.llvm_text import Text
+from .hostcall import builtin, c_api, keep
+
+
+def slot_offsets(probe: Any, names: tuple[str, ...]) -> dict[str, int]:
+    """Where the named `__slots__` lie in instances of the class of `probe`, which is filled with marks and left as it was."""
+    marks = {name: object() for name in names}
+    before = {name: getattr(probe, name) for name in names if hasattr(probe, name)}
+    for name, mark in marks.items():
+        setattr(probe, name, mark)
+    words = (ctypes.c_ssize_t * (type(probe).__basicsize__ // 8)).from_address(id(probe))
+    places = {word: 8 * n for n, word in enumerate(words)}
+    offsets = {name: places[id(mark)] for name, mark in marks.items()}
+    for name in names:
+        setattr(probe, name, before[name]) if name in before else delattr(probe, name)
+    return offsets
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Where to find things: offsets of the slots of a tensor, of its buffer and of its layout."""
+
+    layout: int
+    buffer: int
+    offset: int
+    writable: int
+    address: int  # of a buffer
+    size: int  # of a layout
+    packed: int  # of a layout
+
+
+@dataclass(frozen=True)
+class Direct:
+    """One structure: `leaves` are what is read, `scalars` are (path, word), in the kernel's order.
+
+    A path is the offsets to follow from the value. The target is operand 0. The kernel's words are an address an operand, the
+    sizes, and the scalars. Without `sizes` every layout is the target's, packed, and the one size is its number of elements: so
+    the call serves every shape. With them every layout is the very object it was made with. From `many` elements on,
+    `pinned(words, tensors)` makes the call, so that it can let the interpreter lock go. `previous` is asked where this call does
+    not apply.
+    """
+
+    kernel: int
+    target: Seen
+    leaves: tuple[tuple[tuple[int, ...], int, Seen], ...]  # path, operand, view
+    scalars: tuple[tuple[tuple[int, ...], str], ...]
+    sizes: tuple[int, ...] | None
+    many: int
+    pinned: Callable[[bytes, tuple[Any, ...]], None]
+    previous: Callable[[Any, Any], Any] | None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A view as it was: its layout object, bytes an element, the bytes it spans from its address, and from there to the kernel's."""
+
+    layout: object
+    size: int
+    itemsize: int
+    low: int
+    high: int
+    shift: int
+
+
+_C_API = {
+    "PyLong_AsSsize_t": "i64 (ptr)",
+    "PyLong_AsLongLong": "i64 (ptr)",
+    "PyFloat_AsDouble": "double (ptr)",
+    "PyErr_Occurred": "ptr ()",
+    "Py_IncRef": "void (ptr)",
+    "Py_DecRef": "void (ptr)",
+    "PyBytes_FromStringAndSize": "ptr (ptr, i64)",
+    "PyTuple_Pack": "ptr (i64, ...)",
+    "PyObject_CallFunctionObjArgs": "ptr (ptr, ...)",
+}
+
+
+def direct(call: Direct, reader: Reader) -> Callable[[Any, Any], Any]:
+    """The builtin `call(target, value)`: None when done, NotImplemented where it does not apply; nothing has happened then."""
+    symbols = c_api(*_C_API)
+    symbols |= {"none": id(None), "not_implemented": id(NotImplemented), "true": id(True)}
+    symbols |= {"kernel": call.kernel, "previous": id(call.previous), "pinned": id(call.pinned)}
+    keep(call)  # machine code holds the addresses of its layouts and of `previous`
+    text = _DirectText(call, reader).module()
+    return builtin("direct", compile_text(text, ("direct",), symbols).address["direct"])
+
+
+class _DirectText:
+    def __init__(self, call: Direct, reader: Reader) -> None:
+        self.call = call
+        self.reader = reader
+        self.text = Text()
+        self.addresses: dict[int, str] = {}
+        self.layout = self.count = ""
+
+    def module(self) -> str:
+        t, call = self.text, self.call
+        target = self._load("%args", 0)
+        value = self._load("%args", 8)
+        self._same(self._load(target, self.reader.writable), "@true")
+        self.layout = self._load(target, self.reader.layout)
+        if call.sizes is None:
+            self._same(self._load(self.layout, self.reader.packed), "@true")
+            self.count = self._number(self._load(self.layout, self.reader.size))
+            self._require(t.let(f"icmp sgt i64 {self.count}, 0", "i1").name)
+        else:
+            self._require_layout(self.layout, call.target)
+            self.count = str(call.target.size)
+        self.addresses[0] = self._address(target)
+        tensors = [target] + [self._follow(value, path) for path, _, _ in call.leaves]
+        for leaf, (_, operand, seen) in zip(tensors[1:], call.leaves, strict=True):
+            self._leaf(leaf, operand, seen)
+        sizes = [self.count] if call.sizes is None else [str(n) for n in call.sizes]
+        shifts = {operand: seen.shift for _, operand, seen in call.leaves} | {0: call.target.shift}
+        words = [f"i64 {t.index('add', self.addresses[k], shifts[k])}" for k in range(len(self.addresses))]
+        words += [f"i64 {n}" for n in sizes]
+        words += [self._scalar(self._follow(value, path), word) for path, word in call.scalars]
+        place = t.let(f"alloca i64, i64 {len(words)}", "ptr").name
+        for k, word in enumerate(words):
+            t.put(f"store {word}, ptr {t.let(f'getelementptr i64, ptr {place}, i64 {k}', 'ptr').name}")
+        t.when(
+            t.let(f"icmp sge i64 {self.count}, {call.many}", "i1").name,
+            lambda: self._pinned(place, len(words), tensors),
+        )
+        t.put(f"call void @kernel(ptr {place})")
+        self._return("@none")
+        self._otherwise(target, value)
+        t.open("failed")
+        t.put("ret ptr null")
+        return (
+            self._declared()
+            + "define ptr @direct(ptr %self, ptr %args, i64 %count) {\nentry:\n"
+            + "\n".join(t.lines)
+            + "\n}\n"
+        )
+
+    def _pinned(self, words: str, count: int, tensors: list[str]) -> None:
+        """Return what `pinned` does with the words and the tensors."""
+        t = self.text
+        listed = ", ".join(f"ptr {x}" for x in tensors)
+        packed = t.let(f"call ptr @PyBytes_FromStringAndSize(ptr {words}, i64 {8 * count})", "ptr").name
+        self._require(t.let(f"icmp ne ptr {packed}, null", "i1").name, "failed")
+        held = t.let(f"call ptr (i64, ...) @PyTuple_Pack(i64 {len(tensors)}, {listed})", "ptr").name
+        self._require(t.let(f"icmp ne ptr {held}, null", "i1").name, "failed")
+        call = f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr @pinned, ptr {packed}, ptr {held}, ptr null)"
+        result = t.let(call, "ptr").name
+        t.put(f"call void @Py_DecRef(ptr {packed})")
+        t.put(f"call void @Py_DecRef(ptr {held})")
+        t.put(f"ret ptr {result}")
+        t.open(t.label("never"))
+
+    def _otherwise(self, target: str, value: str) -> None:
+        t = self.text
+        t.open("other")
+        if self.call.previous is None:
+            self._return("@not_implemented")
+            return
+        call = "call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr @previous, ptr {}, ptr {}, ptr null)"
+        t.put(f"ret ptr {t.let(call.format(target, value), 'ptr').name}")
+
+    def _declared(self) -> str:
+        functions = [f"declare {kind.split(' ')[0]} @{name}{kind.split(' ', 1)[1]}" for name, kind in _C_API.items()]
+        objects = [
+            f"@{name} = external global i8" for name in ("none", "not_implemented", "true", "previous", "pinned")
+        ]
+        return "\n".join([*functions, *objects, "declare void @kernel(ptr)", ""])
+
+    def _require_layout(self, layout: str, seen: Seen) -> None:
+        self._require(self.text.let(f"icmp eq ptr {layout}, inttoptr (i64 {id(seen.layout)} to ptr)", "i1").name)
+
+    def _leaf(self, leaf: str, operand: int, seen: Seen) -> None:
+        """The layout asked for, and an address that is another operand's, the target's, or beside the target."""
+        t, target = self.text, self.call.target
+        layout = self._load(leaf, self.reader.layout)
+        if self.call.sizes is None:
+            self._same(layout, self.layout)
+        else:
+            self._require_layout(layout, seen)
+        address = self._address(leaf)
+        if operand in self.addresses:
+            self._require(t.let(f"icmp eq i64 {address}, {self.addresses[operand]}", "i1").name)
+            return
+        self.addresses[operand] = address
+        low, high = self._range(address, seen)
+        target_low, target_high = self._range(self.addresses[0], target)
+        above = t.let(f"icmp uge i64 {low}, {target_high}", "i1").name
+        below = t.let(f"icmp ule i64 {high}, {target_low}", "i1").name
+        apart = t.let(f"or i1 {above}, {below}", "i1").name
+        if seen.itemsize == target.itemsize and seen.layout is target.layout:
+            same = t.let(f"icmp eq i64 {address}, {self.addresses[0]}", "i1").name
+            apart = t.let(f"or i1 {apart}, {same}", "i1").name
+        self._require(apart)
+
+    def _range(self, address: str, seen: Seen) -> tuple[str, str]:
+        """The first byte of a view and the one after its last."""
+        t = self.text
+        if self.call.sizes is None:
+            return address, t.index("add", address, t.index("mul", self.count, seen.itemsize))
+        return t.index("add", address, seen.low), t.index("add", address, seen.high)
+
+    def _follow(self, start: str, path: tuple[int, ...]) -> str:
+        for offset in path:
+            start = self._load(start, offset)
+        return start
+
+    def _address(self, tensor: str) -> str:
+        base = self._number(self._load(self._load(tensor, self.reader.buffer), self.reader.address))
+        self._require(self.text.let(f"icmp ne i64 {base}, 0", "i1").name)
+        return self.text.index("add", base, self._number(self._load(tensor, self.reader.offset)))
+
+    def _scalar(self, obj: str, word: str) -> str:
+        t = self.text
+        function, kind, failed = (
+            ("PyFloat_AsDouble", "double", "fcmp oeq double")
+            if word == "d"
+            else ("PyLong_AsLongLong", "i64", "icmp eq i64")
+        )
+        value = t.let(f"call {kind} @{function}(ptr {obj})", kind).name
+        suspect = t.let(f"{failed} {value}, {'-1.0' if word == 'd' else '-1'}", "i1").name
+
+        def check() -> None:
+            error = t.let("call ptr @PyErr_Occurred()", "ptr").name
+            self._require(t.let(f"icmp eq ptr {error}, null", "i1").name, "failed")
+
+        t.when(suspect, check)
+        return f"{kind} {value}"
+
+    def _load(self, base: str, offset: int) -> str:
+        t = self.text
+        return t.let(f"load ptr, ptr {t.let(f'getelementptr i8, ptr {base}, i64 {offset}', 'ptr').name}", "ptr").name
+
+    def _number(self, obj: str) -> str:
+        return self.text.let(f"call i64 @PyLong_AsSsize_t(ptr {obj})", "i64").name
+
+    def _same(self, a: str, b: str) -> None:
+        self._require(self.text.let(f"icmp eq ptr {a}, {b}", "i1").name)
+
+    def _require(self, condition: str, otherwise: str = "other") -> None:
+        going_on = self.text.label("ok")
+        self.text.put(f"br i1 {condition}, label %{going_on}, label %{otherwise}")
+        self.text.open(going_on)
+
+    def _return(self, obj: str) -> None:
+        self.text.put(f"call void @Py_IncRef(ptr {obj})")
+        self.text.put(f"ret ptr {obj}")

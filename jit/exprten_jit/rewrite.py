@@ -1,0 +1,110 @@
+"""Walking and rewriting values: substitution, guards, and the affine form of an index."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+
+from .dtypes import BOOL, INDEX
+from .ir import TRUE, Axis, Load, Op, Value, both, index, load, negation, op
+
+
+def walk(*roots: Value) -> Iterator[Value]:
+    """Every node below the roots, once each, children first. No recursion: trees may be hundreds deep."""
+    seen: set[int] = set()
+    stack = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node.children))
+
+
+def rebuild(node: Value, children: tuple[Value, ...]) -> Value:
+    """`node` over other children, simplified as if newly built."""
+    if all(new is old for new, old in zip(children, node.children, strict=True)):
+        return node
+    match node:
+        case Load():
+            return load(node.leaf, children[0], children[1] if len(children) > 1 else None)
+        case Op(dtype=dtype) if (
+            dtype is INDEX and node.op in _INDEX_ARITHMETIC and all(child.dtype is INDEX for child in children)
+        ):
+            return _INDEX_ARITHMETIC[node.op](*children)
+        case Op("bitwise_and") if node.dtype is BOOL:
+            return both(*children)
+        case Op():
+            return op(node.op, children, node.dtype)
+    raise AssertionError(f"{node} has no children to replace")
+
+
+_INDEX_ARITHMETIC: dict[str, Callable[[Value, Value], Value]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "floor_divide": operator.floordiv,
+}
+
+
+def rewrite(root: Value, change: Callable[[Value], Value | None]) -> Value:
+    """`root` with every node for which `change` gives a value replaced by it, the others rebuilt over their new children."""
+    done: dict[int, Value] = {}
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        if id(node) in done:
+            stack.pop()
+            continue
+        new = change(node)
+        if new is None:
+            missing = [child for child in node.children if id(child) not in done]
+            if missing:
+                stack.extend(missing)
+                continue
+            new = rebuild(node, tuple(done[id(child)] for child in node.children))
+        done[id(node)] = new
+        stack.pop()
+    return done[id(root)]
+
+
+def substitute(root: Value, values: dict[Value, Value]) -> Value:
+    return rewrite(root, values.get)
+
+
+def under(value: Value, guard: Value) -> Value:
+    """`value` whose loads happen only where `guard` holds."""
+
+    def change(node: Value) -> Value | None:
+        return load(node.leaf, node.offset, both(node.when, guard)) if isinstance(node, Load) else None
+
+    return rewrite(value, change)
+
+
+def guarded(guard: Value | None, value: Value, other: Value) -> Value:
+    """`value` where `guard` holds, else `other`; the loads of each side happen only there."""
+    if guard is None or guard is TRUE:
+        return value
+    return op("where", (guard, under(value, guard), under(other, negation(guard))), value.dtype)
+
+
+def affine(value: Value, v: Axis) -> tuple[Value, Value] | None:
+    """(coefficient, rest), both free of `v`, with value = coefficient * v + rest; None where there is no such pair."""
+    if v not in value.free:
+        return index(0), value
+    if value is v:
+        return index(1), index(0)
+    match value:
+        case Op("add" | "subtract", (a, b)):
+            p, q = affine(a, v), affine(b, v)
+            if p and q:
+                return (p[0] + q[0], p[1] + q[1]) if value.op == "add" else (p[0] - q[0], p[1] - q[1])
+        case Op("multiply", (a, b)):
+            if v in b.free:
+                a, b = b, a
+            p = None if v in b.free else affine(a, v)
+            if p:
+                return p[0] * b, p[1] * b
+    return None
