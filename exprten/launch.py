@@ -126,14 +126,14 @@ def _make_direct(s: Statement, launch: Launch) -> None:
 def _new_launch(s: Statement) -> Launch:
     arranged = _arrange(s)
     kernel = _kernel(arranged, s)
-    work = (kernel.made, arranged.extents, kernel.code.kernel, s.found.elements)
+    work = (kernel.made, arranged.extents, kernel.code.nest, s.found.elements)
     ratio = recompute.ratio(*work)
     if ratio > s.options.max_recompute and s.direction == "any":  # a proved order of the stores is not to be changed
-        loops = recompute.best_order(*work)
+        loops = recompute.best_order(*work[:3])
         if loops is not None:
             arranged = _arrange(s, loops)
             kernel = _kernel(arranged, s)
-            work = (kernel.made, arranged.extents, kernel.code.kernel, s.found.elements)
+            work = (kernel.made, arranged.extents, kernel.code.nest, s.found.elements)
             ratio = recompute.ratio(*work)
     if ratio > s.options.max_recompute:
         worst = arranged.signature.structure[recompute.worst(*work)][0].op

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from exprten_jit import Code, schedule, text
+from exprten_jit import Code, nest, text
 from exprten_jit.backends import llvm_run
 from exprten_jit.ir import Load, Op, Param
 from exprten_jit.rewrite import walk
@@ -54,8 +54,8 @@ class Plan:
 
     @property
     def scratch_bytes(self) -> int:
-        """Memory for partial results besides the target."""
-        return 0
+        """Memory on the stack for values that are computed once and read by many rows."""
+        return 0 if self._prepared is None else self._code.nest.scratch_bytes
 
     @property
     def recompute(self) -> float:
@@ -84,12 +84,11 @@ class Plan:
         if self._prepared is None:
             return 0
         kernel, extents = self._code.kernel, self._launch.arranged.extents
-        axes = [axis for axis, _ in kernel.axes]
         ops = {n for s in kernel.stores for n in recompute.elements(s.value) if isinstance(n, Op) and n.op != "cast"}
         ops -= {
             n for n in ops if n.free and not any(isinstance(x, Load | Param) for x in walk(n))
         }  # of the index alone
-        return sum(recompute.times(n, axes, extents) for n in ops)
+        return sum(recompute.times(n, self._code.nest, extents) for n in ops)
 
     @property
     def ir(self) -> str:
@@ -99,7 +98,7 @@ class Plan:
     @property
     def nest(self) -> str:
         """The loop nest, as text."""
-        return "" if self._prepared is None else schedule.show(self._code.nest)
+        return "" if self._prepared is None else nest.show(self._code.nest)
 
     @property
     def llvm(self) -> str:

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from exprten_jit.derived import TABLE
-from exprten_jit.ir import Kernel, Op, Value
+from exprten_jit.ir import Op, Value
+from exprten_jit.nest import Nest
+from exprten_jit.rewrite import walk
 
 from .lower import Made
 
@@ -30,8 +32,15 @@ def elements(root: Value) -> Iterator[Value]:
                 stack.extend(node.args)
 
 
-def times(value: Value, axes: Sequence[Value], extents: Sequence[int]) -> int:
-    """How often a value is evaluated in loops over `axes`, outermost first."""
+def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
+    """How often a value is evaluated by a loop nest; `extents` of its axes, outermost first."""
+    columns = nest.columns
+    if columns is not None and value.free and any(value in walk(saved) for _, saved in columns.saved):
+        return extents[-1]
+    return _looped(value, [axis for axis, _ in nest.kernel.axes], extents)
+
+
+def _looped(value: Value, axes: Sequence[Value], extents: Sequence[int]) -> int:
     deepest = max((k + 1 for k, axis in enumerate(axes) if axis in value.free), default=0)
     return prod(extents[:deepest])
 
@@ -40,13 +49,12 @@ def _cost(value: Value) -> int:
     return TABLE[value.op].cost if isinstance(value, Op) and value.op in TABLE else 0
 
 
-def _evaluated(
-    made: Sequence[Made], axes: Sequence[Value], extents: Sequence[int], sizes: Sequence[int]
-) -> dict[Value, int]:
+def _evaluated(made: Sequence[Made], nest: Nest, extents: Sequence[int], sizes: Sequence[int]) -> dict[Value, int]:
     """How often each value is evaluated. Where a guard is false an evaluation is a lane left idle, not a repetition."""
+    axes = [axis for axis, _ in nest.kernel.axes]
     counts = {}
     for m in made:
-        counts[m.value] = times(m.value, axes, extents)
+        counts[m.value] = times(m.value, nest, extents)
         if m.guarded:
             repeated = [
                 n for n, axis in zip(extents, axes, strict=True) if axis in m.value.free and axis not in m.along
@@ -55,30 +63,28 @@ def _evaluated(
     return counts
 
 
-def ratio(made: Sequence[Made], extents: Sequence[int], kernel: Kernel, sizes: Sequence[int]) -> float:
+def ratio(made: Sequence[Made], extents: Sequence[int], nest: Nest, sizes: Sequence[int]) -> float:
     """Evaluated operations over those needed, `sizes` being the elements of each node; 1.0 for a statement without operations."""
-    counts = _evaluated(made, [axis for axis, _ in kernel.axes], extents, sizes)
+    counts = _evaluated(made, nest, extents, sizes)
     evaluated = sum(_cost(value) * count for value, count in counts.items())
     needed = sum(_cost(value) * sizes[node] for node, value in {m.node: m.value for m in made}.items())
     return max(1.0, evaluated / needed) if needed else 1.0
 
 
-def best_order(
-    made: Sequence[Made], extents: Sequence[int], kernel: Kernel, sizes: Sequence[int]
-) -> tuple[int, ...] | None:
-    """The order of the loops that evaluates least, by position in the present one."""
-    axes = [axis for axis, _ in kernel.axes]
+def best_order(made: Sequence[Made], extents: Sequence[int], nest: Nest) -> tuple[int, ...] | None:
+    """The order of the loops that evaluates least, by position in the present one. Lanes left idle count here."""
+    axes = [axis for axis, _ in nest.kernel.axes]
     if len(axes) > MAX_PERMUTED:
         return None
 
     def evaluated(loops: tuple[int, ...]) -> int:
-        counts = _evaluated(made, [axes[k] for k in loops], [extents[k] for k in loops], sizes)
-        return sum(_cost(value) * count for value, count in counts.items())
+        there, lengths = [axes[k] for k in loops], [extents[k] for k in loops]
+        return sum(_cost(value) * _looped(value, there, lengths) for value in {m.value for m in made})
 
     return min(itertools.permutations(range(len(axes))), key=evaluated)
 
 
-def worst(made: Sequence[Made], extents: Sequence[int], kernel: Kernel, sizes: Sequence[int]) -> int:
+def worst(made: Sequence[Made], extents: Sequence[int], nest: Nest, sizes: Sequence[int]) -> int:
     """The node of the structure with the most evaluations beyond those needed."""
-    counts = _evaluated(made, [axis for axis, _ in kernel.axes], extents, sizes)
+    counts = _evaluated(made, nest, extents, sizes)
     return max(made, key=lambda m: _cost(m.value) * (counts[m.value] - sizes[m.node])).node

@@ -20,6 +20,7 @@ FLOORS = {
         "ir",
         "rewrite derived",
         "text check interpret",
+        "nest",
         "schedule",
         "backends.*",
         "hostcall",

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exprten_jit import generate, text
-from exprten_jit.schedule import Machine, show
+from exprten_jit.nest import Machine, show
 
 import exprten as xt
 
@@ -153,8 +153,7 @@ def test_explain_flags_float64_among_narrow_tensors():
 
 
 def test_recomputation_is_seen_and_bounded():
-    row, column, out = xt.ones((1, 40)), xt.ones((40, 1)), xt.zeros((40, 40))
-    assert xt.plan(out, xt.exp(column) + xt.sin(column)).recompute == 1.0
+    row, column, out = xt.ones((1, 40, 40)), xt.ones((40, 1, 40)), xt.zeros((40, 40, 40))
     plan = xt.plan(out, xt.exp(row) + xt.sin(column))
     assert plan.recompute > 2
     assert f"recompute {plan.recompute:.2f}" in plan.explain()
@@ -163,6 +162,16 @@ def test_recomputation_is_seen_and_bounded():
         pytest.raises(xt.CompileError, match="times the operations needed, most of them in exp"),
     ):
         xt.plan(out, xt.exp(row) + xt.sin(column))
+
+
+def test_column_of_the_innermost_axis_is_saved_and_computed_once():
+    x, row, out = xt.ones((3, 5000)), xt.array(np.linspace(0, 1, 5000, dtype=np.float32)), xt.zeros((3, 5000))
+    plan = xt.plan(out, x * xt.exp(row))
+    assert plan.recompute == 1.0
+    assert plan.scratch_bytes == 2048 * 4
+    assert "columns of i1 < n1, 2048 at a time, into column0" in plan.nest
+    plan.run()
+    np.testing.assert_array_equal(out.numpy(), np.broadcast_to(xt.evaluate(xt.exp(row)).numpy(), (3, 5000)))
 
 
 def test_loops_are_turned_where_that_recomputes_less():

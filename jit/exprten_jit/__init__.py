@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from .backends import llvm_emit, llvm_run
 from .check import check as check_kernel
-from .schedule import Machine
+from .nest import Machine
 from .schedule import schedule as make_nest
 
 if TYPE_CHECKING:
     from .ir import Kernel
-    from .schedule import Nest
+    from .nest import Nest
 
 __all__ = ["Code", "compile_kernel", "generate"]
 

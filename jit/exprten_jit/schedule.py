@@ -1,14 +1,9 @@
-"""From a kernel to a loop nest: which loop computes what, and where lanes come from.
-
-    stmt ::= Let(value)                          # computed here, known to everything below
-           | Loop(axis, extent, body)            # one index at a time
-           | Pieces(axis, extent, …, body)       # the axis cut where a guard or a quotient changes
-           | Vector(axis, low, high, …, stores)  # `lanes` indices at a time
-    nest ::= Nest(kernel, body)
+"""From a kernel to a loop nest.
 
 The last axis of a kernel is its innermost loop. What needs no inner axis is computed outside of it: a Let at the outermost loop
-that binds all of its axes. A guard or a quotient of the innermost axis is made constant by cutting the axis into pieces:
-within a piece `i >= 3` is true or false and `i // 4` is a number, so every load is affine and an unpadded row stays a row.
+that binds all of its axes. What needs the innermost axis alone, and is dear, is saved before the outer loops. A guard or a
+quotient of the innermost axis is made constant by cutting the axis into pieces: within a piece `i >= 3` is true or false and
+`i // 4` is a number, so every load is affine and an unpadded row stays a row.
 """
 
 from __future__ import annotations
@@ -18,76 +13,10 @@ from dataclasses import dataclass, replace
 
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
-from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Store, Value, index, local
+from .ir import Axis, Const, Kernel, Leaf, Load, Local, Op, Param, Size, Store, Value, index, load, local
 from .ir import axis as named_axis
+from .nest import Columns, Let, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .rewrite import affine, substitute, walk
-from .text import Namer
-from .text import show as show_value
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What the schedule must know of a processor: register width, element widths it can load and store under a mask, and
-    whether it has stores that pass the caches by.
-    """
-
-    vector_bits: int
-    masked_bits: frozenset[int]
-    streams: bool = False
-
-
-@dataclass(frozen=True)
-class Let:
-    value: Value
-
-
-@dataclass(frozen=True)
-class Loop:
-    axis: Axis
-    extent: Value
-    body: tuple[Stmt, ...]
-
-
-@dataclass(frozen=True)
-class Vector:
-    """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. With `stream`,
-    a large target that is not read is stored past the caches.
-    """
-
-    axis: Axis
-    low: Value
-    high: Value
-    lanes: int
-    unroll: int
-    masked: bool
-    stores: tuple[Store, ...]
-    stream: bool = False
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """From `start` to `end`, again and again up to `extent`: `end` is the least of `changes` above `start`.
-
-    `known` are the guards and quotients of the axis, each bound to a local for the length of a piece.
-    """
-
-    axis: Axis
-    extent: Value
-    start: Local
-    end: Local
-    known: tuple[tuple[Local, Value], ...]
-    changes: tuple[Value, ...]
-    body: tuple[Stmt, ...]
-
-
-Stmt = Let | Loop | Pieces | Vector
-
-
-@dataclass(frozen=True)
-class Nest:
-    kernel: Kernel
-    body: tuple[Stmt, ...]
-
 
 ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 
@@ -95,27 +24,89 @@ ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
     axes = kernel.axes or ((ONE, index(1)),)
-    body = _open(kernel, machine, list(axes), frozenset(), set())
-    return Nest(kernel, tuple(body))
+    saved = _columns(kernel)
+    if saved:
+        return Nest(kernel, tuple(_save(kernel, machine, saved)))
+    loops = [(axis, index(0), extent) for axis, extent in axes]
+    return Nest(kernel, tuple(_open(kernel, machine, loops, frozenset(), set())))
+
+
+Bounds = tuple[Axis, Value, Value]  # an axis, from and to
 
 
 def _open(
-    kernel: Kernel, machine: Machine, axes: list[tuple[Axis, Value]], bound: frozenset[Axis | Local], done: set[Value]
+    kernel: Kernel, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
 ) -> list[Stmt]:
-    """The statements that run the remaining `axes`, all of `bound` being known."""
-    (axis, extent), *inner = axes
+    """The statements that run the remaining loops, all of `bound` being known."""
+    (axis, low, high), *inner = loops
     lets = _lets(kernel.stores, bound, done)
     if inner:
-        return [*lets, Loop(axis, extent, tuple(_open(kernel, machine, inner, bound | {axis}, done)))]
-    return [*lets, *_innermost(kernel, machine, axis, extent, bound, done)]
+        return [*lets, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)))]
+    return [*lets, *_innermost(kernel, machine, axis, low, high, bound, done)]
+
+
+# Columns: what depends on the innermost axis alone would be computed again for every row.
+
+BLOCK = 2048  # elements of scratch for a saved value
+MAX_COLUMNS = 4  # saved values: 64 KiB of stack at most, where some threads have 128
+DEAR = 15  # additions; what costs less is computed again sooner than saved
+
+
+def _columns(kernel: Kernel) -> list[Value]:
+    """The largest dear values that need no axis but the innermost one."""
+    if len(kernel.axes) < 2 or kernel.reverse:
+        return []
+    axis = kernel.axes[-1][0]
+    if _cuts(kernel.stores, axis):
+        return []
+    found: list[Value] = []
+    seen, stack = set[Value](), [store.value for store in kernel.stores]
+    while stack:
+        node = stack.pop()
+        if node in seen or not isinstance(node, Op) or axis not in node.free:
+            continue
+        seen.add(node)
+        if node.free == {axis} and _cost(node) >= DEAR:
+            found.append(node)
+        else:
+            stack.extend(reversed(node.args))
+    return sorted(found, key=_cost, reverse=True)[:MAX_COLUMNS]
+
+
+def _cost(node: Value) -> int:
+    ops = [n for n in walk(node) if isinstance(n, Op) and n.free and n.op in TABLE]
+    return sum(TABLE[n.op].cost for n in ops)
+
+
+def _save(kernel: Kernel, machine: Machine, saved: list[Value]) -> list[Stmt]:
+    """The nest that computes `saved` before the outer loops, a block of the innermost axis at a time."""
+    axis, extent = kernel.axes[-1]
+    start, end = local("start", INDEX), local("end", INDEX)
+    scratch = [Leaf(f"column{n}", value.dtype) for n, value in enumerate(saved)]
+    fill = tuple(Store(leaf, axis - start, value) for leaf, value in zip(scratch, saved, strict=True))
+    again: dict[Value, Value] = {value: load(leaf, axis - start) for leaf, value in zip(scratch, saved, strict=True)}
+    stores = tuple(replace(store, value=substitute(store.value, again)) for store in kernel.stores)
+    bound: frozenset[Axis | Local] = frozenset((start, end))
+    done: set[Value] = set()
+    vector = _vector(kernel, machine, axis, start, end, fill)
+    filled: list[Stmt] = [*_lets(fill, bound, done), *_affine_lets(vector, bound, done), vector]
+    loops = [(outer, index(0), length) for outer, length in kernel.axes[:-1]] + [(axis, start, end)]
+    body = [*filled, *_open(replace(kernel, stores=stores), machine, loops, bound, done)]
+    return [Columns(axis, extent, start, end, BLOCK, tuple(zip(scratch, saved, strict=True)), tuple(body))]
 
 
 def _innermost(
-    kernel: Kernel, machine: Machine, axis: Axis, extent: Value, bound: frozenset[Axis | Local], done: set[Value]
+    kernel: Kernel,
+    machine: Machine,
+    axis: Axis,
+    low: Value,
+    extent: Value,
+    bound: frozenset[Axis | Local],
+    done: set[Value],
 ) -> list[Stmt]:
     cuts = _cuts(kernel.stores, axis)
     if not cuts:
-        vector = _vector(kernel, machine, axis, index(0), extent, kernel.stores)
+        vector = _vector(kernel, machine, axis, low, extent, kernel.stores)
         return [*_affine_lets(vector, bound, done), vector]
     start, end = local("start", INDEX), local("end", INDEX)
     names: dict[Value, Local] = {cut.original: local(f"at{n}", cut.original.dtype) for n, cut in enumerate(cuts)}
@@ -262,63 +253,3 @@ def _unroll(nodes: list[Value]) -> int:
     # Four groups hide the latency of arithmetic; a call does not gain, and every copy of a body costs compile time.
     cost = sum(TABLE[node.op].cost if node.op in TABLE else 1 for node in nodes if isinstance(node, Op))
     return 4 if cost <= 12 else 2 if cost < 24 else 1
-
-
-# The nest as text.
-
-
-def show(nest: Nest) -> str:
-    """The loop nest on a few lines, for `plan.explain()` and golden files. What is used more than once has a name."""
-    roots = [value for store in _stores(nest.body) for value in (store.offset, store.value)]
-    lines = _Lines(Namer(*roots))
-    lines.put(nest.body, 0)
-    return "\n".join(lines.lines) + ("\nall loops downwards" if nest.kernel.reverse else "")
-
-
-def _stores(stmts: Iterable[Stmt]) -> Iterator[Store]:
-    for stmt in stmts:
-        match stmt:
-            case Vector():
-                yield from stmt.stores
-            case Loop() | Pieces():
-                yield from _stores(stmt.body)
-
-
-class _Lines:
-    def __init__(self, namer: Namer) -> None:
-        self.namer = namer
-        self.lines: list[str] = []
-
-    def put(self, stmts: Iterable[Stmt], depth: int) -> None:
-        pad = "  " * depth
-        for stmt in stmts:
-            match stmt:
-                case Let(value):
-                    self.define(value, pad)
-                case Loop(axis, extent, body):
-                    self.lines.append(f"{pad}for {axis.name} < {self.value(extent)}")
-                    self.put(body, depth + 1)
-                case Pieces(axis, extent, _, _, known, changes, body):
-                    at = ", ".join(map(self.value, changes))
-                    self.lines.append(f"{pad}pieces of {axis.name} < {self.value(extent)}, cut at {at}")
-                    self.lines.extend(f"{pad}  {name.name} = {self.value(v)}" for name, v in known)
-                    self.put(body, depth + 1)
-                case Vector():
-                    self.vector(stmt, pad)
-
-    def vector(self, stmt: Vector, pad: str) -> None:
-        tail = "a masked tail" if stmt.masked else "a scalar tail"
-        steps = f" by {stmt.lanes} x {stmt.unroll}, {tail}" if stmt.lanes > 1 else ""
-        self.lines.append(f"{pad}for {stmt.axis.name} in {self.value(stmt.low)}..{self.value(stmt.high)}{steps}")
-        for store in stmt.stores:
-            shared = self.namer.lines(store.value)
-            self.lines.extend(f"{pad}  {line}" for line in shared)
-            self.lines.append(f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}")
-
-    def define(self, value: Value, pad: str) -> None:
-        self.lines.extend(f"{pad}let {line}" for line in self.namer.lines(value))
-        text = self.value(value)
-        self.lines.append(f"{pad}let {self.namer.give(value)} = {text}")
-
-    def value(self, value: Value) -> str:
-        return show_value(value, self.namer.names)

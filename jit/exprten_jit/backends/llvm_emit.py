@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ..dtypes import DTYPES
 from ..ir import Axis, Const, Op, Value
-from ..schedule import Let, Loop, Nest, Pieces, Stmt, Vector
+from ..nest import Columns, Let, Loop, Nest, Pieces, Stmt, Vector
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_values import ZERO_ROW, Known, Values, Where
 
@@ -71,6 +71,8 @@ class _Emitter(Values):
                     self._loop(axis, self.value(extent, known, None).name, body, known)
                 case Pieces():
                     self._pieces(stmt, known)
+                case Columns():
+                    self._columns(stmt, known)
                 case Vector():
                     self._vector(stmt, known)
 
@@ -98,6 +100,19 @@ class _Emitter(Values):
 
         assert not self.down, "a cut axis is walked upwards"
         t.repeat("0", extent, piece)
+
+    def _columns(self, stmt: Columns, known: Known) -> None:
+        t = self.text
+        extent = self.value(stmt.extent, known, None).name
+
+        def block(start: str) -> str:
+            end = t.lesser(t.index("add", start, stmt.block), extent)
+            self._run(stmt.body, known | {stmt.start: Lanes(start, INDEX_TYPE), stmt.end: Lanes(end, INDEX_TYPE)})
+            return end
+
+        for leaf, _ in stmt.saved:
+            self.address[leaf.name] = t.let(f"alloca [{stmt.block} x {leaf.dtype.memory}], align 64", "ptr").name
+        t.repeat("0", extent, block)
 
     def _vector(self, stmt: Vector, known: Known) -> None:
         t = self.text

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..schedule import Machine
+from ..nest import Machine
 
 _LOCK = threading.Lock()  # one compilation at a time: LLVM's own lock, taken once
 _libraries = itertools.count()

@@ -1,0 +1,176 @@
+"""A loop nest as data: which loop computes what, and where lanes come from.
+
+stmt ::= Let(value)                          # computed here, known to everything below
+| Loop(axis, extent, body)            # one index at a time
+| Pieces(axis, extent, ..., body)     # the axis cut where a guard or a quotient changes
+| Columns(axis, extent, ..., body)    # values of the innermost axis alone, saved before the outer loops
+| Vector(axis, low, high, ..., stores)  # `lanes` indices at a time
+nest ::= Nest(kernel, body)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .ir import Axis, Kernel, Leaf, Local, Store, Value
+from .text import Namer
+from .text import show as show_value
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the schedule must know of a processor: register width, element widths it can load and store under a mask, and
+    whether it has stores that pass the caches by.
+    """
+
+    vector_bits: int
+    masked_bits: frozenset[int]
+    streams: bool = False
+
+
+@dataclass(frozen=True)
+class Let:
+    value: Value
+
+
+@dataclass(frozen=True)
+class Loop:
+    axis: Axis
+    extent: Value
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True)
+class Vector:
+    """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. With `stream`,
+    a large target that is not read is stored past the caches.
+    """
+
+    axis: Axis
+    low: Value
+    high: Value
+    lanes: int
+    unroll: int
+    masked: bool
+    stores: tuple[Store, ...]
+    stream: bool = False
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """From `start` to `end`, again and again up to `extent`: `end` is the least of `changes` above `start`.
+
+    `known` are the guards and quotients of the axis, each bound to a local for the length of a piece.
+    """
+
+    axis: Axis
+    extent: Value
+    start: Local
+    end: Local
+    known: tuple[tuple[Local, Value], ...]
+    changes: tuple[Value, ...]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """`block` indices of the innermost axis at a time: each saved value is computed once for them, into scratch, and `body` runs
+    the outer loops over them.
+    """
+
+    axis: Axis
+    extent: Value
+    start: Local
+    end: Local
+    block: int
+    saved: tuple[tuple[Leaf, Value], ...]
+    body: tuple[Stmt, ...]
+
+
+Stmt = Let | Loop | Pieces | Columns | Vector
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A kernel and the statements that run it."""
+
+    kernel: Kernel
+    body: tuple[Stmt, ...]
+
+    @property
+    def columns(self) -> Columns | None:
+        """The statement that saves columns, if there is one: always the outermost."""
+        return next((stmt for stmt in self.body if isinstance(stmt, Columns)), None)
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Memory on the stack for saved columns."""
+        columns = self.columns
+        return 0 if columns is None else sum(columns.block * leaf.dtype.itemsize for leaf, _ in columns.saved)
+
+
+# The nest as text.
+
+
+def show(nest: Nest) -> str:
+    """The loop nest on a few lines, for `plan.explain()` and golden files. What is used more than once has a name."""
+    roots = [value for store in _stores(nest.body) for value in (store.offset, store.value)]
+    lines = _Lines(Namer(*roots))
+    lines.put(nest.body, 0)
+    return "\n".join(lines.lines) + ("\nall loops downwards" if nest.kernel.reverse else "")
+
+
+def _stores(stmts: Iterable[Stmt]) -> Iterator[Store]:
+    for stmt in stmts:
+        match stmt:
+            case Vector():
+                yield from stmt.stores
+            case Loop() | Pieces() | Columns():
+                yield from _stores(stmt.body)
+
+
+class _Lines:
+    def __init__(self, namer: Namer) -> None:
+        self.namer = namer
+        self.lines: list[str] = []
+
+    def put(self, stmts: Iterable[Stmt], depth: int) -> None:
+        pad = "  " * depth
+        for stmt in stmts:
+            match stmt:
+                case Let(value):
+                    self.define(value, pad)
+                case Loop(axis, extent, body):
+                    self.lines.append(f"{pad}for {axis.name} < {self.value(extent)}")
+                    self.put(body, depth + 1)
+                case Pieces(axis, extent, _, _, known, changes, body):
+                    at = ", ".join(map(self.value, changes))
+                    self.lines.append(f"{pad}pieces of {axis.name} < {self.value(extent)}, cut at {at}")
+                    self.lines.extend(f"{pad}  {name.name} = {self.value(v)}" for name, v in known)
+                    self.put(body, depth + 1)
+                case Columns(axis, extent, _, _, block, saved, body):
+                    names = ", ".join(leaf.name for leaf, _ in saved)
+                    self.lines.append(
+                        f"{pad}columns of {axis.name} < {self.value(extent)}, {block} at a time, into {names}"
+                    )
+                    self.put(body, depth + 1)
+                case Vector():
+                    self.vector(stmt, pad)
+
+    def vector(self, stmt: Vector, pad: str) -> None:
+        tail = "a masked tail" if stmt.masked else "a scalar tail"
+        steps = f" by {stmt.lanes} x {stmt.unroll}, {tail}" if stmt.lanes > 1 else ""
+        self.lines.append(f"{pad}for {stmt.axis.name} in {self.value(stmt.low)}..{self.value(stmt.high)}{steps}")
+        for store in stmt.stores:
+            shared = self.namer.lines(store.value)
+            self.lines.extend(f"{pad}  {line}" for line in shared)
+            self.lines.append(f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}")
+
+    def define(self, value: Value, pad: str) -> None:
+        self.lines.extend(f"{pad}let {line}" for line in self.namer.lines(value))
+        text = self.value(value)
+        self.lines.append(f"{pad}let {self.namer.give(value)} = {text}")
+
+    def value(self, value: Value) -> str:
+        return show_value(value, self.namer.names)
