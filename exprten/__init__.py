@@ -21,7 +21,7 @@ from .errors import (
     OutOfMemoryError,
     ReadOnlyError,
     ShapeError,
-)  # fmt: skip
+)
 from .expr import Expr
 from .extension.broadcast import (
     broadcast,
@@ -31,7 +31,7 @@ from .extension.broadcast import (
     broadcast_to,
     broadcast_with_axis,
     repmat,
-)  # fmt: skip
+)
 from .extension.generate import range
 from .extension.reorder import flip, mirror, reshape, swapaxis, transpose
 from .extension.window import concat, crop, pad, slice
@@ -54,7 +54,7 @@ from .interop import (
     ones,
     zeros,
     zeros_like,
-)  # fmt: skip
+)
 from .modes import kAddTo, kNullOp, kWriteInplace, kWriteTo, req
 from .options import no_compile, options
 from .plan import Plan, plan

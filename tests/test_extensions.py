@@ -346,3 +346,10 @@ def test_a_range_without_a_step_is_a_value_error():
     for arguments in ({"step": 0}, {"repeat": 0}):
         with pytest.raises(ValueError, match="range"):
             xt.range(0, 4, **arguments)
+
+
+def test_index_maps_of_different_structure_are_not_taken_for_each_other():
+    column = np.arange(3)[:, None]
+    e = xt.array(column) * 1
+    for index in ((1, None, slice(None)), (slice(None, None, 2),), (slice(None), 0), (0, slice(None), None)):
+        np.testing.assert_array_equal(xt.evaluate(e[index]).numpy(), column[index])
