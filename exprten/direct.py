@@ -12,14 +12,15 @@ from functools import cache
 from typing import Any
 
 from exprten_jit.directcall import Direct, Reader, Seen, direct, slot_offsets
-from exprten_jit.dtypes import DTYPES
+from exprten_jit.dtypes import DTYPES, DType
 
 from . import operators
 from .buffer import Buffer
 from .device import cpu
-from .expr import Apply, Expr, Scalar
-from .key import Key
+from .expr import Apply, Expr, Scalar, Weak
+from .key import Key, Operand
 from .leaf import Leaf
+from .options import DEFAULT, Options
 from .shape import Layout
 from .statement import Arranged, Gathered
 
@@ -47,8 +48,9 @@ def _operands() -> tuple[tuple[int, int, int], int]:
 
 def make(
     mode: str,
+    options: Options,
     target: Leaf,
-    e: Expr,
+    e: Expr | Weak,
     found: Gathered,
     operand_of: Sequence[int],
     arranged: Arranged,
@@ -57,14 +59,13 @@ def make(
     pinned: Callable[[bytes, tuple[Any, ...]], None],
 ) -> None:
     """Give a statement its direct call, where there is one for it. It is tried before those made earlier for the same structure."""
-    calls = _calls(target.key, mode)
-    before = calls.get(e.key)
-    if arranged.signature.indexed or arranged.signature.reverse or e.key.paths > MAX_OPERANDS:
-        return
-    if _made.get((target.key, mode, e.key), 0) >= MAX_CALLS:
+    calls = calls_of(target.key, mode, options)
+    kind = e.key if isinstance(e, Expr) else type(e)
+    before, made = calls.get(kind), (options, target.key, mode, kind)
+    if arranged.signature.indexed or arranged.signature.reverse or _made.get(made, 0) >= MAX_CALLS:
         return
     tree = _Tree()
-    if not tree.walk(e, ()):
+    if not tree.enter(e, arranged.signature.types[-1]):
         return
     number = {id(leaf): operand_of[n] for n, leaf in enumerate(found.leaves, 1)}
     shifts = arranged.shifts
@@ -75,8 +76,8 @@ def make(
     sizes = None if alike else tuple(n for _, n in arranged.sizes)
     call = Direct(address, _seen(target, shifts[0]), leaves, tuple(tree.scalars), sizes, many, pinned, before)
     operators.accelerate(_class_of_leaves(target))
-    calls[e.key] = direct(call, _reader())
-    _made[target.key, mode, e.key] = _made.get((target.key, mode, e.key), 0) + 1
+    calls[kind] = direct(call, _reader())
+    _made[made] = _made.get(made, 0) + 1
 
 
 def _seen(t: Leaf, shift: int) -> Seen:
@@ -84,16 +85,21 @@ def _seen(t: Leaf, shift: int) -> Seen:
     return Seen(t.layout, t.layout.size, size, t.layout.low * size, t.layout.high * size, shift)
 
 
-def _calls(key: Key, mode: str) -> dict[Key, Callable[[Any, Any], Any]]:
-    """What the assignment operator of a mode looks up."""
+def calls_of(key: Key, mode: str, options: Options) -> dict[Operand, Callable[[Any, Any], Any]]:
+    """The direct calls of a mode by the value's key, or its class where it is a Python scalar. Under the default options they lie
+    where the assignment operators look.
+    """
+    if options is not DEFAULT:
+        return _optioned.setdefault((key, mode, options), {})
     name = f"{mode}_call"
     if not hasattr(key, name):
         setattr(key, name, {})
-    calls: dict[Key, Callable[[Any, Any], Any]] = getattr(key, name)
+    calls: dict[Operand, Callable[[Any, Any], Any]] = getattr(key, name)
     return calls
 
 
-_made: dict[tuple[Key, str, Key], int] = {}  # direct calls of a statement
+_optioned: dict[tuple[Key, str, Options], dict[Operand, Callable[[Any, Any], Any]]] = {}
+_made: dict[tuple[Options, Key, str, Operand], int] = {}  # direct calls of a statement
 
 
 def _class_of_leaves(leaf: Leaf) -> type:
@@ -108,6 +114,13 @@ class _Tree:
         self.leaves: list[tuple[Path, Leaf]] = []
         self.scalars: list[tuple[Path, str]] = []
         self.seen: set[int] = set()
+
+    def enter(self, e: Expr | Weak, weak: DType) -> bool:
+        """The paths of the whole value; `weak` is what a Python scalar as the whole value becomes. False as for `walk`."""
+        if isinstance(e, Expr):
+            return e.key.paths <= MAX_OPERANDS and self.walk(e, ())
+        self.scalars.append(((), weak.word))
+        return weak.word == "d"
 
     def walk(self, node: Expr, path: Path) -> bool:
         """False where the tree shares a node (the next one with this key may not) or has a scalar to be range-checked."""

@@ -8,7 +8,8 @@ from typing import Any
 from exprten_jit.derived import TABLE
 
 from . import expr
-from .expr import Expr, build, cast, coerce
+from .expr import Apply, Expr, build, cast, coerce
+from .key import MANY_PATHS, Key
 
 FUNCTIONS: dict[str, Callable[..., Expr]] = {}
 
@@ -16,11 +17,21 @@ FUNCTIONS: dict[str, Callable[..., Expr]] = {}
 def _function(op: str, doc: str) -> Callable[..., Expr]:
     """The function of a row: as many operands as it has, tensors, expressions, arrays or numbers."""
     arity = TABLE[op].arity
+    known: dict[Key, Key] = {}  # of a function of one operand: the operand's key -> the result's
 
     def function(*operands: Any) -> Expr:
         if len(operands) != arity:
             raise TypeError(f"{op}: takes {arity} operand{'s' * (arity > 1)}, not {len(operands)}")
-        return build(op, *operands)
+        (x, *_) = operands
+        key = known.get(x.key) if arity == 1 and isinstance(x, Expr) else None
+        if key is None:
+            node = build(op, *operands)
+            if arity == 1 and isinstance(x, Expr) and node.key.paths <= MANY_PATHS and node.key.depth < MANY_PATHS:
+                known[x.key] = node.key
+            return node
+        node = Apply()
+        node.key, node.shape, node.a = key, x.shape, x
+        return node
 
     function.__name__ = function.__qualname__ = op
     function.__doc__ = doc

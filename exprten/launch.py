@@ -27,7 +27,7 @@ from .expr import Expr, Weak
 from .leaf import Leaf
 from .lower import Made, lower
 from .modes import Mode
-from .options import DEFAULT, USE_CTYPES, Options, counters, may_compile, of_kernel
+from .options import USE_CTYPES, Options, counters, may_compile, of_kernel
 from .show import tree
 from .statement import Arranged, Gathered, Operand, Signature, arrange
 
@@ -113,14 +113,16 @@ def launch_of(s: Statement) -> Launch:
 
 def _make_direct(s: Statement, launch: Launch) -> None:
     """A statement that comes again and again is called without Python from now on."""
-    if USE_CTYPES or launch.arranged.signature.options is not DEFAULT or not isinstance(s.value, Expr):
+    if USE_CTYPES:
         return
     address = launch.code.address
 
     def pinned(words: bytes, tensors: tuple[Leaf, ...]) -> None:
         _run_pinned(address, words, tensors)
 
-    direct.make(s.mode.name, s.target, s.value, s.found, s.operand_of, launch.arranged, address, RELEASE, pinned)
+    direct.make(
+        s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, RELEASE, pinned
+    )
 
 
 def _new_launch(s: Statement) -> Launch:

@@ -211,7 +211,7 @@ def _pick_axis(shape: Shape, axis: int, part: Any) -> Picked:
         return Picked(axis, start, step if count > 1 else 1, count, keeps=True)
     if isinstance(part, bool) or not hasattr(part, "__index__") or getattr(part, "ndim", False):
         raise DTypeError(
-            f"index: {type(part).__name__} is no index of axis {axis}; use integers, slices, None and '...'; "
+            f"index: {'an expression' if hasattr(part, 'key') else type(part).__name__} is no index of axis {axis}; use integers, slices, None and '...'; "
             "indexing by an array is not in this version; choose by a condition with xt.where"
         )
     i = operator.index(part)

@@ -9,18 +9,19 @@ from typing import Any, NoReturn
 import numpy as np
 from exprten_jit.dtypes import DType
 
-from . import operators  # noqa: F401  # puts the operators on Expr
 from . import shape as shapes
 from .assign import assign as assign_value
 from .assign import store
 from .buffer import NO_MEMORY, Buffer, Export, allocate
 from .device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
+from .direct import calls_of
 from .errors import FreedSpaceError, ShapeError
-from .expr import late, power
+from .expr import Expr, late, power
 from .key import dtype_row, leaf_key
 from .leaf import Leaf
 from .modes import MODES, OPERATOR, Mode
-from .options import scope
+from .operators import SMALL
+from .options import current, scope
 from .shape import Layout, Shape
 
 ROW_ALIGNMENT = 64  # bytes, of the rows of a padded tensor
@@ -267,19 +268,34 @@ def resolve_shape(size: int, shape: Any, operation: str) -> Shape:
 
 _ASSIGN = """
 def method(self, value):
+    cls = value.__class__
     try:
-        call = self.key.{mode}_call[value.key]
+        if cls is float or (cls is int and SMALL > value > -SMALL):
+            call = self.key.{mode}_call[cls]
+        else:
+            call = self.key.{mode}_call[value.key]
     except (KeyError, AttributeError):
         call = None
-    if call is None or scope.open or call(self, value) is NotImplemented:
+    if scope.open:
+        call = optioned(self, row, value)
+    if call is None or call(self, value) is NotImplemented:
         return store(row, self, value)
     return self
 """
 
 
+def _optioned(target: Tensor, mode: Mode, value: Any) -> Callable[[Any, Any], Any] | None:
+    """The direct call under the options in force here, while an `options` block is open somewhere."""
+    kind = value.key if isinstance(value, Expr) else value.__class__
+    if kind is int and abs(value) >= SMALL:
+        return None
+    return calls_of(target.key, mode.name, current()).get(kind)
+
+
 def _assignment(mode: Mode) -> Callable[[Tensor, Any], Tensor]:
     """The method of a mode, made from text as the operators are."""
     made: dict[str, Any] = {"__name__": __name__, "scope": scope, "store": store, "row": mode}
+    made |= {"optioned": _optioned, "SMALL": SMALL}
     exec(compile(_ASSIGN.format(mode=mode.name), f"{__file__}:{mode.symbol}", "exec"), made)
     method: Callable[[Tensor, Any], Tensor] = made["method"]
     return method

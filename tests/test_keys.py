@@ -1,5 +1,6 @@
 """Kernel keys: what is an argument of a kernel, and what decides which kernel it is."""
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -376,3 +377,17 @@ def test_stats_are_a_snapshot():
     compiles = before.compiles
     xt.evaluate(xt.ceil(xt.ones(3)) * 0.4375 - xt.floor(xt.ones(3)))
     assert before.compiles == compiles < xt.stats().compiles
+
+
+@pytest.mark.parametrize("value", ["2.0", "3", "x * 2.0", "xt.exp(x)"])
+def test_a_repeated_statement_follows_its_value_and_its_options(value):
+    """Direct calls are made in the third run: the next ones must read what is new."""
+    x, target = xt.array(np.linspace(0, 1, 21, dtype=np.float32)), xt.zeros(21)
+    for fast in (False, True, False):
+        for run in range(5):
+            x[...] = float(run)
+            with xt.options(fast_math=fast) if fast else contextlib.nullcontext():
+                target[...] = 1.0
+                target *= eval(value, {"x": x, "xt": xt})
+            wanted = np.asarray(xt.evaluate(eval(value, {"x": x, "xt": xt}) + xt.zeros(21)).numpy())
+            np.testing.assert_array_equal(target.numpy(), wanted)
