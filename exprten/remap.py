@@ -23,6 +23,7 @@ class IndexMap:
     index: tuple[Value, ...]
     valid: Value | None
     count: int  # of parameters
+    title: str  # what the user wrote, for texts
 
 
 class Remap(Expr):
@@ -44,7 +45,7 @@ class Remap(Expr):
 Build = Callable[[Sequence[Value], Sequence[Value]], Sequence[Value]]
 Guard = Callable[[Sequence[Value], Sequence[Value]], Value]
 
-_maps: dict[tuple[int, ...], IndexMap] = {}
+_maps: dict[tuple[Any, ...], IndexMap] = {}
 _named_maps: dict[tuple[Any, ...], IndexMap] = {}
 
 
@@ -59,11 +60,11 @@ def remap(
 ) -> Remap:
     """`src` read at other places. `index(i, p)` gives the source index for output index `i` and parameters `p`; where
     `valid(i, p)` is false the value is `other`, of `src`'s type, broadcast to `shape`. Two calls with one `name` build the same
-    `index` and `valid`, so they are built once.
+    `index` and `valid`, so they are built once; its first entry is the name shown in texts.
     """
     made = None if name is None else _named_maps.get(name)
     if made is None:
-        made = _index_map(len(shape), len(params), index, valid)
+        made = _index_map(len(shape), len(params), index, valid, "remap" if name is None else str(name[0]))
         if name is not None:
             _named_maps[name] = made
     other_key = None if other is None else other.key if isinstance(other, Expr) else type(other)
@@ -80,12 +81,13 @@ def _index_map(
     count: int,
     index: Build,
     valid: Guard | None,
+    title: str,
 ) -> IndexMap:
     i = [axis(f"o{k}") for k in range(ndim)]
     p = [size(f"p{n}") for n in range(count)]
-    made = IndexMap(tuple(index(i, p)), valid(i, p) if valid else None, count)
+    made = IndexMap(tuple(index(i, p)), valid(i, p) if valid else None, count, title)
     # values are hash-consed and kept by the map, so their identities name it
-    return _maps.setdefault((*map(id, made.index), id(made.valid), count), made)
+    return _maps.setdefault((*map(id, made.index), id(made.valid), count, title), made)
 
 
 def picked_expr(src: Expr, picked: Sequence[shapes.Picked]) -> Remap:
@@ -108,7 +110,7 @@ def picked_expr(src: Expr, picked: Sequence[shapes.Picked]) -> Remap:
 
     params = [value for part in read for value in (part.start, part.step)]
     name = (
-        "pick",
+        "index",
         len(kept),
         *((kept.index(p) if p.keeps else None, p.step if p.step in (1, -1) else None) for p in read),
     )

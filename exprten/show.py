@@ -15,7 +15,7 @@ def tree(x: Any, depth: int = 8) -> str:
     """An expression or a Python scalar on one line, `...` below `depth`."""
     if not hasattr(x, "key"):
         return repr(x)
-    op = x.key.op
+    op = x.key.map.title if x.key.op == "remap" else x.key.op
     if op == "scalar":
         return str(x.value)
     if op == "iota":

@@ -86,7 +86,7 @@ def pad(src: Any, width: Any, width_x: int | None = None, value: Any = 0) -> Exp
 
     around = _elsewhere(e, value, "pad")
     if not padded:
-        return remap(e, shape, index, name=("same", e.ndim))
+        return remap(e, shape, index, name=("pad", e.ndim))
     return remap(e, shape, index, params, valid, around, ("pad", e.ndim, first, *padded))
 
 
@@ -138,4 +138,4 @@ def _join(a: Expr, b: Expr, axis: int) -> Expr:
     shape = tuple(n + b.shape[axis] if k == axis else n for k, n in enumerate(a.shape))
     back = ("shift", a.ndim, axis)
     shifted = remap(b, shape, lambda i, p: [x - p[0] if k == axis else x for k, x in enumerate(i)], [cut], name=back)
-    return remap(a, shape, lambda i, p: i, [cut], lambda i, p: i[axis] < p[0], shifted, ("join", a.ndim, axis))
+    return remap(a, shape, lambda i, p: i, [cut], lambda i, p: i[axis] < p[0], shifted, ("concat", a.ndim, axis))
