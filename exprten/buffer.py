@@ -7,7 +7,6 @@ owned memory back early, for every handle at once: its address becomes 0, which 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,14 +90,7 @@ class Buffer:
 NO_MEMORY = Buffer(0, 0, None, cpu(), owned=False, readonly=False)  # of every handle that was not allocated yet
 
 
-_pin_lock = threading.Lock()
-
-
-def pin(buffers: Sequence[Buffer], change: int) -> None:
-    """Count a kernel that begins (1) or ends (-1) on each of the buffers."""
-    with _pin_lock:
-        for buffer in buffers:
-            buffer.pins += change
+pin_lock = threading.Lock()  # of every buffer's `pins`: two kernels may begin on one buffer at once
 
 
 def allocate(nbytes: int, device: Device) -> Buffer:

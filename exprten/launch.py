@@ -21,7 +21,7 @@ from exprten_jit.ir import Load
 from exprten_jit.rewrite import walk
 
 from . import direct, recompute
-from .buffer import pin
+from .buffer import pin_lock
 from .errors import AliasError, CompileError
 from .expr import Expr, Weak
 from .leaf import Leaf
@@ -31,7 +31,7 @@ from .options import USE_CTYPES, Options, counters, may_compile, of_kernel
 from .show import tree
 from .statement import Arranged, Gathered, Operand, Signature, arrange
 
-RELEASE = 1 << 15  # elements: below it, letting the interpreter lock go (40 ns) is a sizeable part of the kernel's time
+RELEASE = 1 << 20  # elements, 0.1 ms and more: letting the interpreter lock go, with the memory pinned, costs 3 to 7 us
 DIRECT_AFTER = 2  # runs found again before a direct call is made: it costs as much as a small kernel
 MAX_LAUNCHES = 4096  # remembered statements with their shapes; beyond it the table starts afresh
 
@@ -210,12 +210,16 @@ def run(s: Statement, launch: Launch) -> None:
 
 def _run_pinned(address: int, words: bytes, tensors: Sequence[Leaf]) -> None:
     """Call the kernel without the interpreter lock. The memory is pinned: nobody frees it meanwhile."""
-    buffers = [t.buffer for t in tensors]
-    pin(buffers, 1)
+    call = launch_ctypes if USE_CTYPES else launcher()
+    with pin_lock:
+        for t in tensors:
+            t.buffer.pins += 1
     try:
-        (launch_ctypes if USE_CTYPES else launcher())(address, words, True)
+        call(address, words, True)
     finally:
-        pin(buffers, -1)
+        with pin_lock:
+            for t in tensors:
+                t.buffer.pins -= 1
 
 
 def _compile(ir: KernelIR, now: Options) -> Code:
