@@ -7,7 +7,6 @@ are resolved here, once per structure, by NumPy's own rules (NEP 50).
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,7 +41,7 @@ LINKS = (
 class Key:
     """`op` and `types` (what the operands are converted to) describe an operation; `paths` and `depth` measure the tree."""
 
-    __slots__ = ("args", "depth", "device", "dtype", "map", "number", "op", "paths", "types", *LINKS)
+    __slots__ = ("args", "depth", "device", "dtype", "map", "op", "paths", "types", *LINKS)
 
     def __init__(
         self, op: str, dtype: DType, device: Device, args: Sequence[Operand], types: tuple[DType, ...]
@@ -56,10 +55,8 @@ class Key:
         self.paths: int = sum(k.paths for k in keys) + len(args) - len(keys) if args else 1
         self.depth: int = 1 + max((k.depth for k in keys), default=0)
         self.map: Any = None  # of a Remap: where it reads
-        self.number = next(_numbers)
 
 
-_numbers = itertools.count()
 _keys: dict[tuple[Any, ...], Key] = {}
 
 
@@ -120,6 +117,7 @@ def _link(op: str, operands: Sequence[Operand], key: Key) -> None:
 
 
 def cast_key(src: Key, dtype: DType) -> Key:
+    """The key of the values of `src` as `dtype`."""
     name = ("cast", src, dtype)
     return _keys.get(name) or _keys.setdefault(name, Key("cast", dtype, src.device, (src,), (src.dtype,)))
 

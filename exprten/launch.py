@@ -187,6 +187,7 @@ def _check_positions(ir: KernelIR, s: Statement) -> None:
 
 
 def alias_error(mode: Mode, target: Leaf, leaf: Leaf) -> AliasError:
+    """The error for a target that is read, through `leaf`, where no order of the stores is right."""
     why = (
         "mode 'inplace' asks that every element is read where it is stored, but the"
         if mode.name == "inplace"

@@ -108,6 +108,7 @@ def no_compile() -> Iterator[None]:
 
 
 def may_compile() -> bool:
+    """Whether a missing kernel may be compiled here."""
     return _compiling.get()
 
 

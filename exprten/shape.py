@@ -84,6 +84,7 @@ def layout(shape: Shape, strides: Shape) -> Layout:
 
 
 def packed_strides(shape: Shape) -> Shape:
+    """The strides, in elements, of a layout without gaps, the last axis fastest."""
     strides, step = [], 1
     for n in reversed(shape):
         strides.append(step)

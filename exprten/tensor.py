@@ -246,6 +246,7 @@ def _interface(t: Tensor) -> _Interface:
 
 
 def require_memory(t: Tensor, operation: str) -> None:
+    """Raise FreedSpaceError for a tensor that was not allocated, or was freed."""
     if not t.buffer.address:
         why = "was not allocated; call xt.alloc_space(t) first" if t.buffer is NO_MEMORY else "was freed"
         raise FreedSpaceError(f"{operation}: the tensor of shape {t.shape} and type {t.dtype} {why}")
