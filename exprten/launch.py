@@ -95,6 +95,7 @@ def launch_of(s: Statement) -> Launch:
     """The launch of a statement: the one it had before, or a new one."""
     key = (
         s.mode.op, s.types, s.target.key, s.target.layout, tuple(s.found.structure), s.operand_of, s.direction, s.options,
+        s.value.__class__,
         *((leaf.key, leaf.layout) for leaf in s.found.leaves), *s.found.params,
     )  # fmt: skip
     launch = _launches.get(key)

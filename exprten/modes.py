@@ -15,6 +15,7 @@ class Mode:
     symbol: str
     op: str | None = None
     alias: str | None = None  # MXNet's name
+    method: str = ""  # of a tensor: the operator that assigns in this mode
     hint: str = ""  # for a result that the target's type cannot hold
 
 
@@ -23,26 +24,25 @@ ROWS = (
     Mode("null", "null", alias="kNullOp"),
     Mode("write", "[...] =", alias="kWriteTo"),
     Mode("inplace", "[...] =", alias="kWriteInplace"),
-    Mode("add", "+=", "add", alias="kAddTo"),
-    Mode("sub", "-=", "subtract"),
-    Mode("mul", "*=", "multiply"),
-    Mode("div", "/=", "divide", hint="; use //= to divide integers"),
+    Mode("add", "+=", "add", "kAddTo", "__iadd__"),
+    Mode("sub", "-=", "subtract", method="__isub__"),
+    Mode("mul", "*=", "multiply", method="__imul__"),
+    Mode("div", "/=", "divide", method="__itruediv__", hint="; use //= to divide integers"),
 )
 # in-place operators beyond the seven request modes: the same assignment, without a name for `assign`
 OPERATORS = (
-    Mode("floordiv", "//=", "floor_divide"),
-    Mode("mod", "%=", "remainder"),
-    Mode("and", "&=", "bitwise_and"),
-    Mode("or", "|=", "bitwise_or"),
-    Mode("xor", "^=", "bitwise_xor"),
-    Mode("lshift", "<<=", "left_shift"),
-    Mode("rshift", ">>=", "right_shift"),
+    Mode("floordiv", "//=", "floor_divide", method="__ifloordiv__"),
+    Mode("mod", "%=", "remainder", method="__imod__"),
+    Mode("and", "&=", "bitwise_and", method="__iand__"),
+    Mode("or", "|=", "bitwise_or", method="__ior__"),
+    Mode("xor", "^=", "bitwise_xor", method="__ixor__"),
+    Mode("lshift", "<<=", "left_shift", method="__ilshift__"),
+    Mode("rshift", ">>=", "right_shift", method="__irshift__"),
 )
 # fmt: on
 
 MODES: dict[str, Mode] = {row.name: row for row in ROWS}
 MODES |= {row.alias: row for row in ROWS if row.alias}
-OPERATOR: dict[str, Mode] = {row.name: row for row in OPERATORS}
 
 
 class req:  # noqa: N801  # a namespace of constants, spelled as the argument is: req=xt.req.WRITE

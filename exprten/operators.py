@@ -14,11 +14,13 @@ from typing import Any
 
 from exprten_jit.directcall import slot_offsets
 from exprten_jit.dtypes import DTYPES
-from exprten_jit.methods import NodeSlots, Operator, install, works_here
+from exprten_jit.methods import Assign, Binary, SetItem, Slots, install, works_here
 
 from .device import cpu
 from .expr import Apply, Expr, build
 from .key import BINARY, COMPARE, LINKS, Key
+from .modes import OPERATORS, ROWS
+from .options import scope
 from .shape import pairs
 
 FLOAT32 = DTYPES["float32"]
@@ -84,19 +86,26 @@ def _unary(op: str) -> Callable[[Expr], Expr]:
 
 
 def accelerate(leaf: type) -> None:
-    """Replace the arithmetic operators by machine code that does the same; `leaf` is what they take besides nodes."""
+    """Replace the arithmetic operators, and the assignments of `leaf`, by machine code that does the same."""
     if _accelerated or not works_here():
         return
     _accelerated.append(leaf)
     expr = slot_offsets(Apply(), ("key", "shape", "a", "b"))
-    slots = NodeSlots(expr["key"], expr["shape"], expr["a"], expr["b"])
+    slots = Slots(expr["key"], expr["shape"], expr["a"], expr["b"], scope, slot_offsets(scope, ("open",))["open"])
     links = slot_offsets(Key("leaf", FLOAT32, cpu(), (), ()), LINKS)
     operators = []
     for name, op in BINARY.items():
-        forward, back = f"__{name}__", f"__r{name}__"
-        operators.append(Operator(forward, links[f"{op}_float"], links[f"{op}_key"], getattr(Expr, forward)))
-        operators.append(Operator(back, links[f"r{op}_float"], None, getattr(Expr, back)))
-    install(Expr, Apply, leaf, slots, operators, pairs)
+        names = (f"{op}_float", f"{op}_int", f"r{op}_float", f"r{op}_int", f"{op}_key")
+        with_float, with_int, float_with, int_with, table = (links[n] for n in names)
+        forward, reflected = getattr(Expr, f"__{name}__"), getattr(Expr, f"__r{name}__")
+        operators.append(Binary(f"__{name}__", with_float, with_int, float_with, int_with, table, forward, reflected))
+    assignments: list[Assign | SetItem] = [SetItem(links["write_call"], vars(leaf)["__setitem__"])]
+    assignments += [
+        Assign(mode.method, links[f"{mode.name}_call"], getattr(leaf, mode.method))
+        for mode in (*ROWS, *OPERATORS)
+        if mode.method
+    ]
+    install(Expr, Apply, leaf, slots, operators, assignments, pairs)
 
 
 _accelerated: list[type] = []

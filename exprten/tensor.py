@@ -19,7 +19,7 @@ from .errors import FreedSpaceError, ShapeError
 from .expr import Expr, late, power
 from .key import dtype_row, leaf_key
 from .leaf import Leaf
-from .modes import MODES, OPERATOR, Mode
+from .modes import MODES, OPERATORS, ROWS, Mode
 from .operators import SMALL
 from .options import current, scope
 from .shape import Layout, Shape
@@ -312,11 +312,9 @@ def _refuse_matmul(_self: Tensor, _value: Any) -> NoReturn:
 
 
 _assign_whole = _assignment(MODES["write"])
-for _name in ("add", "sub", "mul"):
-    setattr(Tensor, f"__i{_name}__", _assignment(MODES[_name]))
-Tensor.__itruediv__ = _assignment(MODES["div"])
-for _name, _mode in OPERATOR.items():
-    setattr(Tensor, f"__i{_name}__", _assignment(_mode))
+for _mode in (*ROWS, *OPERATORS):
+    if _mode.method:
+        setattr(Tensor, _mode.method, _assignment(_mode))
 Tensor.__ipow__ = _raise_to
 Tensor.__imatmul__ = _refuse_matmul  # type: ignore[attr-defined]  # never returns
 

@@ -29,7 +29,7 @@ from strategies import (
 
 import exprten as xt
 from exprten.assign import prepare
-from exprten.modes import MODES, OPERATOR
+from exprten.modes import MODES, OPERATORS
 
 MODERATE = settings(
     max_examples=150, derandomize=True, database=None, deadline=None,
@@ -220,7 +220,9 @@ def fitted(draw: st.DrawFn, x: Both, shape: tuple[int, ...]) -> Both | None:
     return Both(x.ours[tuple(index)], part) if index and part.size else x if not index else None
 
 
-ALL_MODES = {name: row for name, row in MODES.items() if name == row.name != "null"} | OPERATOR
+ALL_MODES = {name: row for name, row in MODES.items() if name == row.name != "null"} | {
+    row.name: row for row in OPERATORS
+}
 STORED: dict[str | None, Callable[..., Any]] = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide, "floor_divide": np.floor_divide,
     "remainder": np.remainder, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,

@@ -1,0 +1,158 @@
+"""Operators and assignments once they are machine code: what Python's methods did, they do."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pytest
+
+import exprten as xt
+from exprten.options import USE_CTYPES
+
+BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod]
+IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod]
+NUMBERS = [0.5, -3, 2**40, 2**63, -(2**63), 2**70, True, np.float32(0.5), np.float64(0.5), np.int32(3)]
+
+
+@pytest.fixture(autouse=True)
+def accelerated():
+    """A statement run often enough for its direct call, which brings the machine code of all operators."""
+    t = xt.asarray(np.ones(4, np.float32))
+    for _ in range(6):
+        t[...] = t + 0.0
+    if not USE_CTYPES:
+        assert type(xt.Tensor.__setitem__) is type(dict.__setitem__)
+        assert type(xt.Tensor.__add__) is type(dict.__setitem__)
+
+
+@pytest.mark.parametrize("op", BINARY)
+@pytest.mark.parametrize("number", NUMBERS, ids=repr)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_on_either_side(op, number, dtype):
+    a = np.linspace(1, 5, 7, dtype=dtype)
+    t = xt.asarray(a.copy())
+    for ours, theirs in ((lambda: op(t, number), op(a, number)), (lambda: op(number, t), op(number, a))):
+        for _ in range(2):  # the second time the key is linked
+            got = ours()
+            assert got.dtype == theirs.dtype
+            np.testing.assert_array_equal(xt.evaluate(got).numpy(), theirs)
+
+
+@pytest.mark.parametrize("op", IN_PLACE)
+@pytest.mark.parametrize("number", NUMBERS, ids=repr)
+def test_numbers_assigned_in_place(op, number):
+    a = np.linspace(1, 5, 7, dtype=np.float64)
+    t = xt.asarray(a.copy())
+    for _ in range(6):
+        same = op(t, number)
+        a = op(a, number)
+        assert same is t
+        np.testing.assert_array_equal(t.numpy(), a)
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=repr)
+def test_numbers_assigned_to_everything(number):
+    t = xt.asarray(np.zeros(5))
+    for _ in range(6):
+        t[...] = 0.25
+        t[...] = number
+        np.testing.assert_array_equal(t.numpy(), np.full(5, float(number)))
+
+
+def test_an_int_beyond_the_type_is_refused_every_time():
+    t = xt.asarray(np.zeros(5, np.int32))
+    for _ in range(6):
+        t[...] = 5
+        with pytest.raises(OverflowError, match="does not fit int32"):
+            t[...] = 2**40
+        with pytest.raises(OverflowError, match="does not fit int32"):
+            t += 2**40
+        with pytest.raises(OverflowError):
+            t[...] = 10**400
+        np.testing.assert_array_equal(t.numpy(), 5)
+
+
+def test_elements_cannot_be_deleted():
+    t = xt.asarray(np.zeros(5))
+    with pytest.raises((TypeError, AttributeError)):
+        del t[0]
+
+
+@pytest.mark.parametrize("wrong", [None, {1}, [1.0], object(), 1j])
+def test_no_operand(wrong):
+    t = xt.asarray(np.zeros(5))
+    for op in (*BINARY, *IN_PLACE):
+        with pytest.raises(TypeError):
+            op(t, wrong)
+    for op in BINARY:
+        with pytest.raises(TypeError):
+            op(wrong, t)
+    with pytest.raises(TypeError):
+        t[...] = wrong
+
+
+def test_a_subclass_keeps_its_own_operators():
+    class Own(xt.Tensor):
+        def __add__(self, other):
+            return "own add"
+
+        def __rsub__(self, other):
+            return "own rsub"
+
+        def __imul__(self, other):
+            return "own imul"
+
+        def __setitem__(self, index, value):
+            raise KeyError("own setitem")
+
+    own, t = Own((3,)), xt.asarray(np.ones(3, np.float32))
+    assert own + 1.0 == own + t == "own add"
+    assert 1.0 - own == t - own == "own rsub"
+    own_before = own
+    own_before *= 2.0
+    assert own_before == "own imul"
+    with pytest.raises(KeyError, match="own setitem"):
+        own[...] = 1.0
+    assert (t + own).shape == (1.0 + own).shape == (3,)  # what it does not define is inherited
+
+
+def test_an_operand_with_operators_of_its_own():
+    class Left:
+        def __add__(self, other):
+            return "left"
+
+        def __radd__(self, other):
+            return "right"
+
+    t = xt.asarray(np.ones(3))
+    assert Left() + t == "left"
+    with pytest.raises(TypeError):  # as in NumPy's order: the tensor is asked first, and it knows no Left
+        t + Left()
+
+
+def test_arrays_stay_operands():
+    t, a = xt.asarray(np.arange(4.0)), np.full(4, 2.0)
+    for _ in range(6):
+        np.testing.assert_array_equal(xt.evaluate(a * t + a).numpy(), a * np.arange(4.0) + a)
+        t[...] = a
+        np.testing.assert_array_equal(t.numpy(), a)
+        t[...] = np.arange(4.0)
+
+
+def test_options_are_heard_by_machine_code():
+    t = xt.asarray(np.full(4, 3.0, np.float32))
+    for _ in range(6):
+        t[...] = t * 1.0
+    before = xt.stats().compiles
+    with xt.options(fast_math=True):
+        for _ in range(4):
+            t[...] = t * 1.0
+    assert xt.stats().compiles == before + 1
+
+
+def test_assigning_a_tensor_to_itself_does_nothing():
+    t = xt.asarray(np.arange(4.0))
+    hits = xt.stats().hits
+    t[...] = t
+    assert xt.stats().hits == hits
