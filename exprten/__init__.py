@@ -58,11 +58,12 @@ from .interop import (
 from .modes import kAddTo, kNullOp, kWriteInplace, kWriteTo, req
 from .options import no_compile, options
 from .plan import Plan, plan
+from .target import Target
 from .tensor import Tensor
 
 __all__ = [
     "AliasError", "CompileError", "DTypeError", "Device", "DeviceError", "Expr", "ExprtenError", "FreedSpaceError",
-    "OutOfMemoryError", "Plan", "ReadOnlyError", "ShapeError", "Stream", "Tensor", "TensorContainer", "abs", "alloc_space", "arange",
+    "OutOfMemoryError", "Plan", "ReadOnlyError", "ShapeError", "Stream", "Target", "Tensor", "TensorContainer", "abs", "alloc_space", "arange",
     "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes", "broadcast_scalar",
     "broadcast_to", "broadcast_with_axis", "concat", "copy", "cpu", "crop", "empty", "empty_like", "evaluate", "flip", "float32",
     "float64", "free_space", "full", "gpu", "info", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "memory",

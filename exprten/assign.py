@@ -5,6 +5,7 @@ check the target and the value -> gather -> prove the order of the stores -> lau
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,15 +14,17 @@ from exprten_jit.dtypes import DType
 from .buffer import NO_MEMORY
 from .errors import AliasError, FreedSpaceError, ReadOnlyError, ShapeError
 from .expr import Expr, Weak, check_range, coerce
+from .joined import Joined, parts_of
 from .key import op_key
 from .launch import Launch, Statement, alias_error, launch_of, run
 from .leaf import Leaf
 from .modes import Mode, mode_error, mode_of
 from .options import current
-from .overlap import injective, order, overlap_ranges, shares
+from .overlap import injective, order, shares
+from .shape import Layout
 from .statement import Gathered, gather
 
-T = TypeVar("T", bound=Leaf)
+T = TypeVar("T", bound=Leaf | Joined)
 
 
 def assign(target: T, req: str, value: Any) -> T:
@@ -42,22 +45,22 @@ def store(mode: Mode, target: T, value: Any) -> T:
     return target
 
 
-def prepare(mode: Mode, target: Leaf, value: Any) -> tuple[Statement, Launch] | None:
+def prepare(mode: Mode, target: Leaf | Joined, value: Any) -> tuple[Statement, Launch] | None:
     """Everything but the run: checks, analysis, and a kernel. None where there is nothing to do."""
     e = coerce(value, f"assign: target {mode.symbol} value")
     _check_target(target)
     _check_shape(mode, target, e)
     types = _types(mode, target, e)
-    found = gather(e, types[-1])
+    found = gather(e, types[-1], target)
     if found.indexed and isinstance(e, Expr) and e.ndim > target.ndim:  # indices count from the first axis
         e = e[(0,) * (e.ndim - target.ndim)]
-        found = gather(e, types[-1])
+        found = gather(e, types[-1], target)
     addresses = _addresses(target, found)
     operand_of = _operands(addresses, target, found)
     if e is target and not mode.op:
         return None
     direction = _direction(mode, target, found, addresses, operand_of)
-    if not target.layout.size:
+    if not target.size:
         return None
     statement = Statement(mode, types, target, e, found, addresses, operand_of, direction, current())
     return statement, launch_of(statement)
@@ -66,7 +69,17 @@ def prepare(mode: Mode, target: Leaf, value: Any) -> tuple[Statement, Launch] | 
 # Checks.
 
 
-def _check_target(target: Leaf) -> None:
+def _check_target(target: Leaf | Joined) -> None:
+    if isinstance(target, Joined):
+        for n, part in enumerate(target.parts):
+            _check_target(part)
+            for other in target.parts[:n]:
+                if shares(*_place(part), *_place(other)):
+                    raise AliasError(
+                        f"assign: two parts of the target, {other.described} and {part.described}, share memory, so elements would "
+                        "be stored more than once; join tensors that lie apart"
+                    )
+        return
     if not isinstance(target, Leaf):
         raise TypeError(
             f"assign: the target is a {type(target).__name__}; it must be a tensor (xt.asarray makes one of an array)"
@@ -83,7 +96,11 @@ def _check_target(target: Leaf) -> None:
         )
 
 
-def _check_shape(mode: Mode, target: Leaf, e: Expr | Weak) -> None:
+def _place(leaf: Leaf) -> tuple[int, Layout, int]:
+    return leaf.buffer.address + leaf.offset, leaf.layout, leaf.key.dtype.itemsize
+
+
+def _check_shape(mode: Mode, target: Leaf | Joined, e: Expr | Weak) -> None:
     """Raise ShapeError where the value does not broadcast to the target; leading axes of one element may be dropped."""
     if not isinstance(e, Expr) or e.shape is target.shape:
         return
@@ -103,7 +120,7 @@ def _check_shape(mode: Mode, target: Leaf, e: Expr | Weak) -> None:
     )
 
 
-def _types(mode: Mode, target: Leaf, e: Expr | Weak) -> tuple[DType, ...]:
+def _types(mode: Mode, target: Leaf | Joined, e: Expr | Weak) -> tuple[DType, ...]:
     """What target and value are converted to for the mode's operation; without one, what the value is stored as."""
     mine, value = target.key.dtype, e.key if isinstance(e, Expr) else e.__class__
     if mode.op:
@@ -128,9 +145,9 @@ def _type_name(e: Expr | Weak) -> str:
     return e.key.dtype.name if isinstance(e, Expr) else f"a Python {type(e).__name__}"
 
 
-def _addresses(target: Leaf, found: Gathered) -> tuple[int, ...]:
-    """Where target and leaves lie. Raises FreedSpaceError for a leaf without memory."""
-    addresses = [target.buffer.address + target.offset]
+def _addresses(target: Leaf | Joined, found: Gathered) -> tuple[int, ...]:
+    """Where targets and leaves lie. Raises FreedSpaceError for a leaf without memory."""
+    addresses = [part.buffer.address + part.offset for part in parts_of(target)]
     for leaf in found.leaves:
         address = leaf.buffer.address
         if not address:
@@ -141,10 +158,10 @@ def _addresses(target: Leaf, found: Gathered) -> tuple[int, ...]:
     return tuple(addresses)
 
 
-def _operands(addresses: tuple[int, ...], target: Leaf, found: Gathered) -> tuple[int, ...]:
-    """Equal views are one operand: for the target and each leaf its number."""
+def _operands(addresses: tuple[int, ...], target: Leaf | Joined, found: Gathered) -> tuple[int, ...]:
+    """Equal views are one operand: for the targets and each leaf its number."""
     numbers: dict[tuple[Any, ...], int] = {}
-    views = (target, *found.leaves)
+    views = (*parts_of(target), *found.leaves)
     return tuple(
         numbers.setdefault((address, view.layout, view.key), len(numbers))
         for address, view in zip(addresses, views, strict=True)
@@ -152,22 +169,21 @@ def _operands(addresses: tuple[int, ...], target: Leaf, found: Gathered) -> tupl
 
 
 def _direction(
-    mode: Mode, target: Leaf, found: Gathered, addresses: tuple[int, ...], operand_of: tuple[int, ...]
+    mode: Mode, target: Leaf | Joined, found: Gathered, addresses: tuple[int, ...], operand_of: tuple[int, ...]
 ) -> str:
     """`any`, `forward` or `reverse`: the order of stores that is right although leaves overlap the target. Raises AliasError."""
     needed: dict[str, Leaf] = {}
-    at, mine, size = addresses[0], target.layout, target.key.dtype.itemsize
-    for n, leaf in enumerate(found.leaves, 1):
-        if operand_of[n] == 0 and not found.indexed:
+    targets = parts_of(target)
+    pairs = itertools.product(enumerate(targets), enumerate(found.leaves, len(targets)))
+    for (t, part), (n, leaf) in pairs:
+        if operand_of[n] == t:
+            continue  # element by element it is read where it is stored; of an indexed statement the lowered loads decide
+        mine, theirs = (addresses[t], part.layout, part.key.dtype.itemsize), (addresses[n], *_place(leaf)[1:])
+        if not shares(*mine, *theirs):
             continue
-        theirs = leaf.key.dtype.itemsize
-        if not overlap_ranges(at, mine, size, addresses[n], leaf.layout, theirs):
-            continue
-        if operand_of[n] == 0 or not shares(at, mine, size, addresses[n], leaf.layout, theirs):
-            continue  # of an indexed statement the lowered loads decide
         way = None
-        if theirs == size and not found.indexed:
-            way = order(at, mine, addresses[n], leaf.layout, size)
+        if theirs[2] == mine[2] and not found.indexed:
+            way = order(mine[0], mine[1], *theirs)
         if way == "same":
             continue
         if way is None or mode.name == "inplace":

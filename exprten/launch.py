@@ -17,15 +17,18 @@ from exprten_jit import Code, compile_kernel
 from exprten_jit.dtypes import DType
 from exprten_jit.hostcall import launch_ctypes, launcher
 from exprten_jit.ir import Kernel as KernelIR
+from exprten_jit.ir import Leaf as LeafIR
 from exprten_jit.ir import Load
+from exprten_jit.linear import equal, never
 from exprten_jit.rewrite import walk
 
 from . import direct, recompute
 from .buffer import pin_lock
 from .errors import AliasError, CompileError
 from .expr import Expr, Weak
+from .joined import Joined, parts_of
 from .leaf import Leaf
-from .lower import Made, lower
+from .lower import Made, MovedError, lower
 from .modes import Mode
 from .options import USE_CTYPES, Options, counters, may_compile, of_kernel
 from .show import tree
@@ -41,18 +44,23 @@ class Statement:
     """A checked assignment: what is stored where, taken apart, and the order of stores that is right.
 
     `types`: what target and value are converted to for the mode's operation, or what the value is stored as. `addresses`: of
-    the target and of each leaf; `operand_of` gives equal views one number. `direction`: `any`, `forward` or `reverse`.
+    the parts of the target and of each leaf; `operand_of` gives equal views one number. `direction`: `any`, `forward` or `reverse`.
     """
 
     mode: Mode
     types: tuple[DType, ...]
-    target: Leaf
+    target: Leaf | Joined
     value: Expr | Weak
     found: Gathered
     addresses: tuple[int, ...]
     operand_of: tuple[int, ...]
     direction: str
     options: Options
+
+    @property
+    def targets(self) -> tuple[Leaf, ...]:
+        """Where the target lies."""
+        return parts_of(self.target)
 
     def __str__(self) -> str:
         return f"target {self.mode.symbol} {tree(self.value)}"
@@ -67,7 +75,7 @@ class Launch:
     pointers: struct.Struct
     sizes: bytes
     scalars: struct.Struct
-    first: tuple[int, ...]  # of each operand, the position among target and leaves
+    first: tuple[int, ...]  # of each operand, the position among targets and leaves
     release: bool
     recompute: float
     hits: int = 0
@@ -80,10 +88,11 @@ class Launch:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Machine code, and what each operation of the statement became in it."""
+    """Machine code; what each operation of the statement became in each of its parts; the loads whose place decides whether the statement is legal."""
 
     code: Code
-    made: tuple[Made, ...]
+    made: tuple[tuple[Made, ...], ...]
+    elsewhere: tuple[tuple[int, Load], ...]
 
 
 _launches: dict[tuple[Any, ...], Launch] = {}
@@ -94,9 +103,9 @@ _compile_lock = threading.Lock()  # LLVM compiles one module at a time
 def launch_of(s: Statement) -> Launch:
     """The launch of a statement: the one it had before, or a new one."""
     key = (
-        s.mode.op, s.types, s.target.key, s.target.layout, tuple(s.found.structure), s.operand_of, s.direction, s.options,
-        s.value.__class__,
-        *((leaf.key, leaf.layout) for leaf in s.found.leaves), *s.found.params,
+        s.mode.op, s.types, tuple(s.found.structure), s.operand_of, s.direction, s.options, s.value.__class__,
+        len(s.targets), s.target.axis if isinstance(s.target, Joined) else None,
+        *((leaf.key, leaf.layout) for leaf in (*s.targets, *s.found.leaves)), *s.found.params,
     )  # fmt: skip
     launch = _launches.get(key)
     if launch is None:
@@ -114,7 +123,7 @@ def launch_of(s: Statement) -> Launch:
 
 def _make_direct(s: Statement, launch: Launch) -> None:
     """A statement that comes again and again is called without Python from now on."""
-    if USE_CTYPES:
+    if USE_CTYPES or isinstance(s.target, Joined):
         return
     address = launch.code.address
 
@@ -129,17 +138,17 @@ def _make_direct(s: Statement, launch: Launch) -> None:
 def _new_launch(s: Statement) -> Launch:
     arranged = _arrange(s)
     kernel = _kernel(arranged, s)
-    work = (kernel.made, arranged.extents, kernel.code.nest, s.found.elements)
-    ratio = recompute.ratio(*work)
+    work = _work(kernel, arranged)
+    ratio = recompute.ratio(work, s.found.elements)
     if ratio > s.options.max_recompute and s.direction == "any":  # a proved order of the stores is not to be changed
-        loops = recompute.best_order(*work[:3])
+        loops = recompute.best_order(work[0])
         if loops is not None:
             arranged = _arrange(s, loops)
             kernel = _kernel(arranged, s)
-            work = (kernel.made, arranged.extents, kernel.code.nest, s.found.elements)
-            ratio = recompute.ratio(*work)
+            work = _work(kernel, arranged)
+            ratio = recompute.ratio(work, s.found.elements)
     if ratio > s.options.max_recompute:
-        worst = arranged.signature.structure[recompute.worst(*work)][0].op
+        worst = arranged.signature.structure[recompute.worst(work, s.found.elements)][0].op
         raise CompileError(
             f"{s}: {ratio:.0f} times the operations needed, most of them in {worst}, which is evaluated again for every place "
             f"that reads it; assign that part to a tensor first, or raise xt.options(max_recompute=...) above "
@@ -154,9 +163,13 @@ def _new_launch(s: Statement) -> Launch:
         struct.pack(f"={len(values)}q", *values),
         struct.Struct("=" + "".join(s.found.words)),
         tuple(s.operand_of.index(n) for n in range(len(operands))),
-        s.target.layout.size >= RELEASE,
+        s.target.size >= RELEASE,
         ratio,
     )
+
+
+def _work(kernel: Kernel, arranged: Arranged) -> list[recompute.Part]:
+    return list(zip(kernel.made, kernel.code.nest.parts, arranged.extents, strict=True))
 
 
 def _arrange(s: Statement, loops: tuple[int, ...] | None = None) -> Arranged:
@@ -170,24 +183,46 @@ def _kernel(arranged: Arranged, s: Statement) -> Kernel:
     found = _kernels.get(signature)
     if found is not None:
         counters.hits += 1
+        _check_positions(found.elsewhere, found.code.kernel, arranged, s)
         return found
     if not may_compile():
         raise CompileError(f"no_compile: {s} has no kernel yet; {_difference(signature)}")
-    ir, made = lower(arranged)
-    _check_positions(ir, s)
+    try:
+        ir, made = lower(arranged)
+    except MovedError:
+        raise alias_error(s.mode, s.target, s.targets[0]) from None
+    elsewhere = _elsewhere(ir)
+    _check_positions(elsewhere, ir, arranged, s)
     with _compile_lock:
-        return _kernels.get(signature) or _kernels.setdefault(signature, Kernel(_compile(ir, signature.options), made))
+        return _kernels.get(signature) or _kernels.setdefault(
+            signature, Kernel(_compile(ir, signature.options), made, elsewhere)
+        )
 
 
-def _check_positions(ir: KernelIR, s: Statement) -> None:
+def _elsewhere(ir: KernelIR) -> tuple[tuple[int, Load], ...]:
+    """The loads, each with the number of its part, of elements of a target that are not the one being stored, and may be new."""
+    found: list[tuple[int, Load]] = []
+    new = set[LeafIR]()
+    for t, part in enumerate(ir.parts):
+        (stored,) = part.stores
+        loads = [node for node in walk(stored.value) if isinstance(node, Load)]
+        found += [(t, n) for n in loads if n.leaf in new or (n.leaf == stored.leaf and n.offset is not stored.offset)]
+        new.add(stored.leaf)
+    return tuple(found)
+
+
+def _check_positions(elsewhere: Sequence[tuple[int, Load]], ir: KernelIR, arranged: Arranged, s: Statement) -> None:
     """Raise AliasError where the target is read anywhere but where it is stored: the index of an element decides here."""
-    (stored,) = ir.stores
-    for node in walk(stored.value):
-        if isinstance(node, Load) and node.leaf == stored.leaf and node.offset is not stored.offset:
-            raise alias_error(s.mode, s.target, s.target)
+    sizes = dict(arranged.sizes)
+    for t, node in elsewhere:
+        (stored,) = ir.parts[t].stores
+        if node.leaf == stored.leaf and equal(node.offset, stored.offset, sizes):
+            continue
+        if node.when is None or not never(node.when, ir.parts[t], sizes):
+            raise alias_error(s.mode, s.target, s.targets[t])
 
 
-def alias_error(mode: Mode, target: Leaf, leaf: Leaf) -> AliasError:
+def alias_error(mode: Mode, target: Leaf | Joined, leaf: Leaf) -> AliasError:
     """The error for a target that is read, through `leaf`, where no order of the stores is right."""
     why = (
         "mode 'inplace' asks that every element is read where it is stored, but the"
@@ -207,7 +242,7 @@ def run(s: Statement, launch: Launch) -> None:
     if not launch.release:
         call(launch.code.address, words, False)
         return
-    _run_pinned(launch.code.address, words, (s.target, *s.found.leaves))
+    _run_pinned(launch.code.address, words, (*s.targets, *s.found.leaves))
 
 
 def _run_pinned(address: int, words: bytes, tensors: Sequence[Leaf]) -> None:

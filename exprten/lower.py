@@ -30,10 +30,15 @@ class Made:
     guarded: bool
 
 
-def lower(arranged: Arranged) -> tuple[Kernel, tuple[Made, ...]]:
-    """The kernel IR of a statement, and the value that each of its operations became."""
+def lower(arranged: Arranged) -> tuple[Kernel, tuple[tuple[Made, ...], ...]]:
+    """The kernel IR of a statement, and for each of its parts the value that each of its operations became."""
     lowering = _Lowering(arranged)
-    return lowering.kernel(), tuple(lowering.made)
+    kernel = lowering.kernel()
+    return kernel, tuple(map(tuple, lowering.made))
+
+
+class MovedError(Exception):
+    """A joined target is read at other positions than it is stored at."""
 
 
 class _Lowering:
@@ -42,7 +47,7 @@ class _Lowering:
         self.arranged = arranged
         self.leaves = [Leaf(operand.name, operand.dtype) for operand in self.signature.operands]
         self.params: list[Param] = []
-        self.made: list[Made] = []
+        self.made: list[list[Made]] = []  # for each part
         self._number()
         self._guard()
 
@@ -78,18 +83,37 @@ class _Lowering:
         self.weak[node, operand] = made
 
     def kernel(self) -> Kernel:
-        signature = self.signature
-        loops = tuple((axis(f"i{k}"), size(f"n{n}")) for n, k in enumerate(signature.axes))
-        here = tuple(loop[0] for _, loop in sorted(zip(signature.axes, loops, strict=True), key=lambda pair: pair[0]))
-        target = signature.operands[0]
-        offset = self._offset(target, here)
-        value = self._at(len(signature.structure) - 1, here)
-        if signature.op:
-            old = load(self.leaves[0], offset)
-            value = apply(signature.op, *(cast(v, t) for v, t in zip((old, value), signature.types, strict=True)))
-        store = Store(self.leaves[0], offset, cast(value, target.dtype))
+        """The loops of each target, from the last, which nothing follows, to the first."""
         sizes = tuple(size(name) for name, _ in self.arranged.sizes)
-        return Kernel(loops, (store,), tuple(self.leaves), sizes, tuple(self.params), signature.reverse)
+        parts, start = [], index(0)
+        for t in range(self.signature.targets):
+            extents = {k: size(f"n{n}") for n, k in enumerate(self.signature.axes)}
+            if t and self.signature.joined is not None:
+                extents[self.signature.joined] = size(f"m{t}")
+            loops = tuple((axis(f"i{k}"), extents[k]) for k in self.signature.axes)
+            parts.append((loops, self._store(t, start)))
+            if self.signature.joined is not None:
+                start = start + extents[self.signature.joined]
+        kernel: Kernel | None = None
+        for loops, store in reversed(parts):
+            kernel = Kernel(
+                loops, (store,), tuple(self.leaves), sizes, tuple(self.params), self.signature.reverse, kernel
+            )
+        assert kernel is not None, "a statement has a target"
+        return kernel
+
+    def _store(self, t: int, start: Value) -> Store:
+        """What is stored to target `t`, which begins at `start` of the joined axis."""
+        signature, leaf = self.signature, self.leaves[t]
+        here = tuple(axis(f"i{k}") for k in range(len(signature.axes)))
+        offset = self._offset(signature.operands[t], here)
+        self.old = load(leaf, offset)
+        self.made.append([])
+        self.here = tuple(i + start if k == signature.joined else i for k, i in enumerate(here))
+        value = self._at(len(signature.structure) - 1, self.here)
+        if signature.op:
+            value = apply(signature.op, *(cast(v, t) for v, t in zip((self.old, value), signature.types, strict=True)))
+        return Store(leaf, offset, cast(value, leaf.dtype))
 
     def _at(self, root: int, here: Index) -> Value:
         """The value of a node at an index. No recursion: trees may be hundreds deep."""
@@ -129,6 +153,10 @@ class _Lowering:
             case "leaf":
                 operand = self.signature.operands[entry[1]]
                 return load(self.leaves[entry[1]], self._offset(operand, at))
+            case "own":
+                if at != self.here:
+                    raise MovedError
+                return self.old
             case "scalar":
                 return self.weak[node, -1]
             case "iota":
@@ -141,7 +169,7 @@ class _Lowering:
                 return guarded(valid, operands[0], operands[1]) if len(operands) > 1 else operands[0]
         value = apply(key.op, *operands)
         along = frozenset[Axis | Local]().union(*(i.free for i in at))
-        self.made.append(Made(node, value, along, node in self.guarded))
+        self.made[-1].append(Made(node, value, along, node in self.guarded))
         return value
 
     def _aligned(self, node: int, at: Index) -> Index:

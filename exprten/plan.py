@@ -6,7 +6,7 @@ from typing import Any
 
 from exprten_jit import Code, nest, text
 from exprten_jit.backends import llvm_run
-from exprten_jit.ir import Load, Op, Param
+from exprten_jit.ir import Kernel, Load, Op, Param
 from exprten_jit.rewrite import walk
 
 from . import recompute
@@ -16,6 +16,7 @@ from .launch import Launch, Statement, run
 from .modes import mode_of
 from .show import tree
 from .statement import WEAK
+from .target import Target
 from .tensor import Tensor
 
 
@@ -24,13 +25,13 @@ class Plan:
 
     __slots__ = ("_mode", "_prepared", "_target", "_value")
 
-    def __init__(self, target: Tensor, value: Any, req: str) -> None:
+    def __init__(self, target: Tensor | Target, value: Any, req: str) -> None:
         self._mode = mode_of(req)
         self._target = target
         self._value = value
         self._prepared: tuple[Statement, Launch] | None = None if req == "null" else prepare(self._mode, target, value)
 
-    def run(self) -> Tensor:
+    def run(self) -> Tensor | Target:
         """Do it: check again, then call the kernel. Returns the target."""
         self._prepared = None if self._mode.name == "null" else prepare(self._mode, self._target, self._value)
         if self._prepared is not None:
@@ -68,8 +69,9 @@ class Plan:
         if self._prepared is None:
             return 0
         statement, launch = self._prepared
-        views = (statement.target, *statement.found.leaves)
-        loaded = {n.leaf.name for s in self._code.kernel.stores for n in walk(s.value) if isinstance(n, Load)}
+        views = (*statement.targets, *statement.found.leaves)
+        stores = [s for part in self._code.kernel.parts for s in part.stores]
+        loaded = {n.leaf.name for s in stores for n in walk(s.value) if isinstance(n, Load)}
         operands = launch.arranged.signature.operands
         return sum(views[k].nbytes for k, o in zip(launch.first, operands, strict=True) if o.name in loaded)
 
@@ -83,12 +85,8 @@ class Plan:
         """Operations on elements that are evaluated, conversions and index arithmetic not counted."""
         if self._prepared is None:
             return 0
-        kernel, extents = self._code.kernel, self._launch.arranged.extents
-        ops = {n for s in kernel.stores for n in recompute.elements(s.value) if isinstance(n, Op) and n.op != "cast"}
-        ops -= {
-            n for n in ops if n.free and not any(isinstance(x, Load | Param) for x in walk(n))
-        }  # of the index alone
-        return sum(recompute.times(n, self._code.nest, extents) for n in ops)
+        parts = zip(self._code.nest.parts, self._launch.arranged.extents, strict=True)
+        return sum(recompute.times(n, nest, extents) for nest, extents in parts for n in _operations(nest.kernel))
 
     @property
     def ir(self) -> str:
@@ -163,8 +161,14 @@ class Plan:
         return f"<plan of target {self._mode.symbol} {tree(self._value)}>"
 
 
-def plan(target: Tensor, value: Any, req: str = "write") -> Plan:
+def _operations(kernel: Kernel) -> set[Op]:
+    """Operations on elements, without those on the index alone."""
+    ops = {n for s in kernel.stores for n in recompute.elements(s.value) if isinstance(n, Op) and n.op != "cast"}
+    return {n for n in ops if not n.free or any(isinstance(x, Load | Param) for x in walk(n))}
+
+
+def plan(target: Tensor | Target, value: Any, req: str = "write") -> Plan:
     """What `xt.assign(target, req, value)` will do: checked and compiled, not run. Raises what the assignment would raise."""
-    if not isinstance(target, Tensor):
+    if not isinstance(target, Tensor | Target):
         raise TypeError(f"plan: the target is a {type(target).__name__}; it must be a tensor")
     return Plan(target, value, req)

@@ -49,8 +49,12 @@ def _cost(value: Value) -> int:
     return TABLE[value.op].cost if isinstance(value, Op) and value.op in TABLE else 0
 
 
-def _evaluated(made: Sequence[Made], nest: Nest, extents: Sequence[int], sizes: Sequence[int]) -> dict[Value, int]:
+Part = tuple[Sequence[Made], Nest, Sequence[int]]  # what operations became, the loops, their extents
+
+
+def _evaluated(part: Part, sizes: Sequence[int]) -> dict[Value, int]:
     """How often each value is evaluated. Where a guard is false an evaluation is a lane left idle, not a repetition."""
+    made, nest, extents = part
     axes = [axis for axis, _ in nest.kernel.axes]
     counts = {}
     for m in made:
@@ -63,16 +67,16 @@ def _evaluated(made: Sequence[Made], nest: Nest, extents: Sequence[int], sizes: 
     return counts
 
 
-def ratio(made: Sequence[Made], extents: Sequence[int], nest: Nest, sizes: Sequence[int]) -> float:
+def ratio(parts: Sequence[Part], sizes: Sequence[int]) -> float:
     """Evaluated operations over those needed, `sizes` being the elements of each node; 1.0 for a statement without operations."""
-    counts = _evaluated(made, nest, extents, sizes)
-    evaluated = sum(_cost(value) * count for value, count in counts.items())
-    needed = sum(_cost(value) * sizes[node] for node, value in {m.node: m.value for m in made}.items())
+    evaluated = sum(_cost(value) * count for part in parts for value, count in _evaluated(part, sizes).items())
+    needed = sum(_cost(value) * sizes[node] for node, value in {m.node: m.value for m in parts[0][0]}.items())
     return max(1.0, evaluated / needed) if needed else 1.0
 
 
-def best_order(made: Sequence[Made], extents: Sequence[int], nest: Nest) -> tuple[int, ...] | None:
+def best_order(part: Part) -> tuple[int, ...] | None:
     """The order of the loops that evaluates least, by position in the present one. Lanes left idle count here."""
+    made, nest, extents = part
     axes = [axis for axis, _ in nest.kernel.axes]
     if len(axes) > MAX_PERMUTED:
         return None
@@ -84,7 +88,11 @@ def best_order(made: Sequence[Made], extents: Sequence[int], nest: Nest) -> tupl
     return min(itertools.permutations(range(len(axes))), key=evaluated)
 
 
-def worst(made: Sequence[Made], extents: Sequence[int], nest: Nest, sizes: Sequence[int]) -> int:
+def worst(parts: Sequence[Part], sizes: Sequence[int]) -> int:
     """The node of the structure with the most evaluations beyond those needed."""
-    counts = _evaluated(made, nest, extents, sizes)
-    return max(made, key=lambda m: _cost(m.value) * (counts[m.value] - sizes[m.node])).node
+    beyond: dict[int, int] = {}
+    for part in parts:
+        counts = _evaluated(part, sizes)
+        for m in part[0]:
+            beyond[m.node] = beyond.get(m.node, -_cost(m.value) * sizes[m.node]) + _cost(m.value) * counts[m.value]
+    return max(beyond, key=beyond.__getitem__)

@@ -14,6 +14,8 @@ from typing import Any
 from exprten_jit.dtypes import DType
 
 from .expr import Expr, Weak
+from .joined import Joined, parts_of
+from .key import leaf_key
 from .leaf import Leaf
 from .modes import Mode
 from .options import Options
@@ -42,9 +44,12 @@ class Gathered:
         return [1 if node is None else node.size for node in self.nodes]
 
 
-def gather(root: Expr | Weak, weak: DType) -> Gathered:
-    """Everything below `root`; `weak` is what a Python scalar as the whole value becomes. No recursion: trees may be deep."""
-    found = Gathered()
+def gather(root: Expr | Weak, weak: DType, target: Leaf | Joined) -> Gathered:
+    """Everything below `root`; `weak` is what a Python scalar as the whole value becomes. A joined target is known where it is
+    read as a whole. No recursion: trees may be deep.
+    """
+    joined = target if isinstance(target, Joined) else None
+    found = Gathered(indexed=joined is not None)
     if not isinstance(root, Expr):
         _scalar(found, root, weak)
         found.structure.append((WEAK,))
@@ -56,6 +61,12 @@ def gather(root: Expr | Weak, weak: DType) -> Gathered:
         node = stack[-1]
         if id(node) in position:
             stack.pop()
+            continue
+        if joined is not None and isinstance(node, Joined) and node.same(joined):
+            stack.pop()
+            position[id(node)] = len(found.nodes)
+            found.structure.append((leaf_key("own", node.key.dtype, node.device),))
+            found.nodes.append(node)
             continue
         operands = node.operands
         missing = [x for x in operands if isinstance(x, Expr) and id(x) not in position]
@@ -131,6 +142,8 @@ class Signature:
     """What decides a kernel's machine code; two statements with equal signatures share it."""
 
     op: str | None  # what combines the target with the value
+    joined: int | None  # the axis along which the targets, the first `targets` operands, are one
+    targets: int
     types: tuple[DType, ...]  # what both are converted to for it; without an `op`, the target's type
     structure: tuple[tuple[Any, ...], ...]
     operands: tuple[Operand, ...]
@@ -146,48 +159,59 @@ class Arranged:
 
     signature: Signature
     sizes: tuple[tuple[str, int], ...]
-    extents: tuple[int, ...]  # of the loops, outermost first
+    extents: tuple[tuple[int, ...], ...]  # of the loops, outermost first, for each target
     shifts: tuple[int, ...]  # bytes from each operand's address to the kernel's, where an axis was turned round
 
 
 def arrange(
     mode: Mode,
     types: tuple[DType, ...],
-    target: Leaf,
+    target: Leaf | Joined,
     found: Gathered,
     operand_of: Sequence[int],
     reverse: bool,
     options: Options,
     loops: Sequence[int] | None = None,
 ) -> Arranged:
-    """The axes and the operands of a statement. `operand_of` names equal views once; the target is operand 0. `loops` is
+    """The axes and the operands of a statement. `operand_of` names equal views once; the targets come first. `loops` is
     another order of the loops, by position in the usual one.
     """
-    views = [target] + [leaf for n, leaf in enumerate(found.leaves, 1) if operand_of[n] not in operand_of[:n]]
+    targets = parts_of(target)
+    count = len(targets)
+    views = [*targets, *(leaf for n, leaf in enumerate(found.leaves, count) if operand_of[n] not in operand_of[:n])]
     layouts = [view.layout for view in views]
     axes, extents, strides, shifts = _indexed(layouts) if found.indexed else _plain(layouts)
     if loops is not None:
         axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
     sizes = [(f"n{k}", n) for k, n in enumerate(extents)]
+    every = [tuple(extents)]
+    joined = target.axis if isinstance(target, Joined) else None
+    for t in range(1, count):
+        assert joined is not None, "several targets are joined"
+        length = targets[t].shape[joined]
+        every.append(tuple(length if k == joined else n for k, n in zip(axes, extents, strict=True)))
+        sizes.append((f"m{t}", length))
     operands = []
     for number, (view, steps) in enumerate(zip(views, strides, strict=True)):
-        name = f"x{number}" if number else "out"
+        name = f"x{number}" if number >= count else f"out{number or ''}"
         near = range(len(steps)) if found.indexed else axes[-1:]
         classes = tuple(_class(s, k in near) for k, s in enumerate(steps))
         sizes += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
         operands.append(Operand(name, view.key.dtype, classes))
     for r, params in enumerate(found.params):
         sizes += [(f"r{r}_p{n}", value) for n, value in enumerate(params)]
-    structure = _renumbered(found, operand_of)
-    signature = Signature(mode.op, types, structure, tuple(operands), tuple(axes), found.indexed, reverse, options)
+    structure = _renumbered(found, operand_of[count:])
+    signature = Signature(
+        mode.op, joined, count, types, structure, tuple(operands), tuple(axes), found.indexed, reverse, options
+    )
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
-    return Arranged(signature, tuple(sizes), tuple(extents), turned)
+    return Arranged(signature, tuple(sizes), tuple(every), turned)
 
 
 def _renumbered(found: Gathered, operand_of: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
-    """The structure with each leaf as its operand: equal views are one."""
+    """The structure with each leaf as its operand, `operand_of` the leaves: equal views are one."""
     return tuple(
-        (entry[0], operand_of[entry[1] + 1]) if entry[0] != WEAK and entry[0].op == "leaf" else entry
+        (entry[0], operand_of[entry[1]]) if entry[0] != WEAK and entry[0].op == "leaf" else entry
         for entry in found.structure
     )
 

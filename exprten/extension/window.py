@@ -12,7 +12,9 @@ from .. import shape as shapes
 from ..errors import DTypeError, ShapeError
 from ..expr import Expr, cast, check_range, coerce
 from ..key import resolve
-from ..remap import remap
+from ..leaf import Leaf
+from ..remap import Remap, remap
+from ..target import join
 from .broadcast import operand
 
 
@@ -109,8 +111,8 @@ def _elsewhere(e: Expr, value: Any, operation: str) -> Any:
 
 
 def concat(*parts: Any, axis: int = 0) -> Expr:
-    """The parts one after the other along `axis`, in their common type (mshadow concat<axis>). Raises ShapeError where another
-    axis differs.
+    """The parts one after the other along `axis`, in their common type (mshadow concat<axis>). Of tensors of one type it is a
+    `Target`, to which `[...] = e` and `+= e` assign. Raises ShapeError where another axis differs.
     """
     if not parts:
         raise ShapeError("concat: there is nothing to join")
@@ -126,6 +128,9 @@ def concat(*parts: Any, axis: int = 0) -> Expr:
     joined = same[-1]
     for e in reversed(same[:-1]):
         joined = _join(e, joined, at)
+    leaves = [e for e in same if isinstance(e, Leaf)]
+    if isinstance(joined, Remap) and len(leaves) == len(same):
+        return join(joined, leaves, at)
     return joined
 
 
@@ -133,7 +138,7 @@ def _typed(dtype: Any, like: Expr) -> Any:
     return cast(like, dtype.numpy).key if like.key.dtype is not dtype else like.key
 
 
-def _join(a: Expr, b: Expr, axis: int) -> Expr:
+def _join(a: Expr, b: Expr, axis: int) -> Remap:
     cut = a.shape[axis]
     shape = tuple(n + b.shape[axis] if k == axis else n for k, n in enumerate(a.shape))
     back = ("shift", a.ndim, axis)

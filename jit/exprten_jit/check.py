@@ -15,6 +15,13 @@ class IRError(AssertionError):
 
 def check(kernel: Kernel) -> None:
     """Raise IRError where `kernel` is not well formed."""
+    arguments = (kernel.leaves, kernel.sizes, kernel.params)
+    for part in kernel.parts:
+        _require((part.leaves, part.sizes, part.params) == arguments, "a part has other arguments")
+        _check_part(part)
+
+
+def _check_part(kernel: Kernel) -> None:
     axes = {axis for axis, _ in kernel.axes}
     _require(len(axes) == len(kernel.axes), "an axis stands twice")
     roots = [extent for _, extent in kernel.axes]

@@ -21,6 +21,11 @@ def interpret(
 ) -> None:
     """Run `kernel`. `arrays` gives each leaf a 1-D array of elements and the position in it of the leaf's address."""
     arguments = dict(sizes) | {p.name: p.dtype.numpy.type(params[p.name]) for p in kernel.params}
+    for part in kernel.parts:
+        _interpret_part(part, arrays, arguments)
+
+
+def _interpret_part(kernel: Kernel, arrays: Mapping[str, tuple[Array, int]], arguments: Mapping[str, Any]) -> None:
     extents = [int(evaluate(extent, {}, arrays, arguments)) for _, extent in kernel.axes]
     with np.errstate(all="ignore"):
         for point in _points(extents, kernel.reverse):

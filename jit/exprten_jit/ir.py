@@ -1,6 +1,6 @@
 """Kernel IR: what a kernel stores, as scalar values over loop axes.
 
-    kernel ::= Kernel(axes, stores, leaves, sizes, params)     # for every point of the axes: each store, in order
+    kernel ::= Kernel(axes, stores, leaves, sizes, params)     # for every point of the axes: each store, in order; and `then`
     store  ::= Store(leaf, offset, value)                      # leaf[offset] = value
     value  ::= Const(value, dtype)
              | Param(name, dtype)                              # a scalar argument
@@ -154,7 +154,9 @@ class Store:
 
 @dataclass(frozen=True)
 class Kernel:
-    """`axes` are ordered, outermost first, each with its extent. The last three are the kernel's arguments, in order."""
+    """`axes` are ordered, outermost first, each with its extent; `leaves`, `sizes` and `params` are the arguments, in order.
+    `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each.
+    """
 
     axes: tuple[tuple[Axis, Value], ...]
     stores: tuple[Store, ...]
@@ -162,6 +164,12 @@ class Kernel:
     sizes: tuple[Size, ...]
     params: tuple[Param, ...]
     reverse: bool = False  # walk every axis downwards, for a target that is also read at earlier addresses
+    then: Kernel | None = None
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """This kernel and all that follow it."""
+        return (self, *(self.then.parts if self.then else ()))
 
 
 N = TypeVar("N", bound=Value)

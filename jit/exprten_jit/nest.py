@@ -5,7 +5,7 @@ stmt ::= Let(value)                          # computed here, known to everythin
 | Pieces(axis, extent, ..., body)     # the axis cut where a guard or a quotient changes
 | Columns(axis, extent, ..., body)    # values of the innermost axis alone, saved before the outer loops
 | Vector(axis, low, high, ..., stores)  # `lanes` indices at a time
-nest ::= Nest(kernel, body)
+nest ::= Nest(kernel, body, then)
 """
 
 from __future__ import annotations
@@ -93,10 +93,16 @@ Stmt = Let | Loop | Pieces | Columns | Vector
 
 @dataclass(frozen=True)
 class Nest:
-    """A kernel and the statements that run it."""
+    """A kernel and the statements that run it; `then` those of what follows it."""
 
     kernel: Kernel
     body: tuple[Stmt, ...]
+    then: Nest | None = None
+
+    @property
+    def parts(self) -> tuple[Nest, ...]:
+        """This nest and all that follow it."""
+        return (self, *(self.then.parts if self.then else ()))
 
     @property
     def columns(self) -> Columns | None:
@@ -106,8 +112,8 @@ class Nest:
     @property
     def scratch_bytes(self) -> int:
         """Memory on the stack for saved columns."""
-        columns = self.columns
-        return 0 if columns is None else sum(columns.block * leaf.dtype.itemsize for leaf, _ in columns.saved)
+        saved = [(c.block, leaf) for nest in self.parts if (c := nest.columns) for leaf, _ in c.saved]
+        return sum(block * leaf.dtype.itemsize for block, leaf in saved)
 
 
 # The nest as text.
@@ -115,6 +121,10 @@ class Nest:
 
 def show(nest: Nest) -> str:
     """The loop nest on a few lines, for `plan.explain()` and golden files. What is used more than once has a name."""
+    return "\n".join(map(_part, nest.parts))
+
+
+def _part(nest: Nest) -> str:
     roots = [value for store in _stores(nest.body) for value in (store.offset, store.value)]
     lines = _Lines(Namer(*roots))
     lines.put(nest.body, 0)

@@ -23,12 +23,13 @@ ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
+    then = schedule(kernel.then, machine) if kernel.then else None
     axes = kernel.axes or ((ONE, index(1)),)
     saved = _columns(kernel)
     if saved:
-        return Nest(kernel, tuple(_save(kernel, machine, saved)))
+        return Nest(kernel, tuple(_save(kernel, machine, saved)), then)
     loops = [(axis, index(0), extent) for axis, extent in axes]
-    return Nest(kernel, tuple(_open(kernel, machine, loops, frozenset(), set())))
+    return Nest(kernel, tuple(_open(kernel, machine, loops, frozenset(), set())), then)
 
 
 Bounds = tuple[Axis, Value, Value]  # an axis, from and to

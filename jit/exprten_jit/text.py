@@ -78,12 +78,15 @@ def text(kernel: Kernel) -> str:
     """The kernel as its arguments, its axes and its stores."""
     arguments = [f"{leaf.name}: {leaf.dtype}*" for leaf in kernel.leaves]
     arguments += [s.name for s in kernel.sizes] + [f"{p.name}: {p.dtype}" for p in kernel.params]
+    return "\n".join([f"kernel({', '.join(arguments)})", *(line for part in kernel.parts for line in _part(part))])
+
+
+def _part(kernel: Kernel) -> list[str]:
     down = " downwards" if kernel.reverse else ""
-    lines = [f"kernel({', '.join(arguments)})"]
-    lines += [f"  for {axis.name} < {show(extent)}{down}" for axis, extent in kernel.axes]
+    lines = [f"  for {axis.name} < {show(extent)}{down}" for axis, extent in kernel.axes]
     names = Namer(*(value for s in kernel.stores for value in (s.offset, s.value)))
     for store in kernel.stores:
         body = names.lines(store.offset) + names.lines(store.value)
         body.append(f"{store.leaf.name}[{show(store.offset, names.names)}] = {show(store.value, names.names)}")
         lines += [f"    {line}" for line in body]
-    return "\n".join(lines)
+    return lines

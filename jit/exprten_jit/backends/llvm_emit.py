@@ -28,13 +28,15 @@ class _Emitter(Values):
     def __init__(self, nest: Nest, fast_math: bool) -> None:
         super().__init__(fast_math)
         self.nest = nest
-        self.down = nest.kernel.reverse
+        self.down = False  # the loops of the part being emitted
 
     def module(self, name: str) -> str:
         known: Known = {}
         self.text.open("entry")
         self._arguments(known)
-        self._run(self.nest.body, known)
+        for part in self.nest.parts:
+            self.down = part.kernel.reverse
+            self._run(part.body, dict(known))
         self.text.put("ret void")
         zeros = f"@zeros = internal constant [{ZERO_ROW} x i8] zeroinitializer, align 64"
         body = "\n".join(self.text.lines)
