@@ -58,16 +58,36 @@ from .interop import (
 from .modes import kAddTo, kNullOp, kWriteInplace, kWriteTo, req
 from .options import no_compile, options
 from .plan import Plan, plan
+from .reduce import (
+    all,
+    any,
+    count_nonzero,
+    max,
+    mean,
+    min,
+    norm,
+    prod,
+    reduce_except_dim,
+    reduce_keepdim,
+    reduce_with_axis,
+    std,
+    sum,
+    sum_rows,
+    sumall_except_dim,
+    var,
+)
 from .target import Target
 from .tensor import Tensor
 
 __all__ = [
     "AliasError", "CompileError", "DTypeError", "Device", "DeviceError", "Expr", "ExprtenError", "FreedSpaceError",
-    "OutOfMemoryError", "Plan", "ReadOnlyError", "ShapeError", "Stream", "Target", "Tensor", "TensorContainer", "abs", "alloc_space", "arange",
-    "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes", "broadcast_scalar",
-    "broadcast_to", "broadcast_with_axis", "concat", "copy", "cpu", "crop", "empty", "empty_like", "evaluate", "flip", "float32",
-    "float64", "free_space", "full", "gpu", "info", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "memory",
-    "mirror", "new_tensor", "no_compile", "ones", "options", "pad", "plan", "range", "repmat", "req", "reshape", "slice", "stats",
-    "swapaxis", "testing", "transpose", "uint8", "zeros", "zeros_like",
+    "OutOfMemoryError", "Plan", "ReadOnlyError", "ShapeError", "Stream", "Target", "Tensor", "TensorContainer", "abs",
+    "all", "alloc_space", "any", "arange", "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim",
+    "broadcast_multi_axes", "broadcast_scalar", "broadcast_to", "broadcast_with_axis", "concat", "copy",
+    "count_nonzero", "cpu", "crop", "empty", "empty_like", "evaluate", "flip", "float32", "float64", "free_space",
+    "full", "gpu", "info", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "max", "mean", "memory",
+    "min", "mirror", "new_tensor", "no_compile", "norm", "ones", "options", "pad", "plan", "prod", "range",
+    "reduce_except_dim", "reduce_keepdim", "reduce_with_axis", "repmat", "req", "reshape", "slice", "stats", "std",
+    "sum", "sum_rows", "sumall_except_dim", "swapaxis", "testing", "transpose", "uint8", "var", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += functions.__all__

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from exprten_jit.dtypes import DType
 
-from .buffer import NO_MEMORY
+from .buffer import NO_MEMORY, Buffer
 from .errors import AliasError, FreedSpaceError, ReadOnlyError, ShapeError
 from .expr import Expr, Weak, check_range, coerce
 from .joined import Joined, parts_of
@@ -52,17 +52,16 @@ def prepare(mode: Mode, target: Leaf | Joined, value: Any) -> tuple[Statement, L
     _check_shape(mode, target, e)
     types = _types(mode, target, e)
     found = gather(e, types[-1], target)
-    if found.indexed and isinstance(e, Expr) and e.ndim > target.ndim:  # indices count from the first axis
-        e = e[(0,) * (e.ndim - target.ndim)]
-        found = gather(e, types[-1], target)
-    addresses = _addresses(target, found)
+    addresses, buffers = _addresses(target, found)
     operand_of = _operands(addresses, target, found)
     if e is target and not mode.op:
         return None
-    direction = _direction(mode, target, found, addresses, operand_of)
+    direction, overlapping = _direction(mode, target, found, addresses, operand_of)
     if not target.size:
         return None
-    statement = Statement(mode, types, target, e, found, addresses, operand_of, direction, current())
+    statement = Statement(
+        mode, types, target, e, found, addresses, buffers, operand_of, direction, overlapping, current()
+    )
     return statement, launch_of(statement)
 
 
@@ -145,17 +144,19 @@ def _type_name(e: Expr | Weak) -> str:
     return e.key.dtype.name if isinstance(e, Expr) else f"a Python {type(e).__name__}"
 
 
-def _addresses(target: Leaf | Joined, found: Gathered) -> tuple[int, ...]:
-    """Where targets and leaves lie. Raises FreedSpaceError for a leaf without memory."""
-    addresses = [part.buffer.address + part.offset for part in parts_of(target)]
-    for leaf in found.leaves:
-        address = leaf.buffer.address
+def _addresses(target: Leaf | Joined, found: Gathered) -> tuple[tuple[int, ...], tuple[Buffer, ...]]:
+    """Where targets and leaves lie, and in which buffers. Raises FreedSpaceError for one without memory."""
+    addresses, buffers = [], []
+    for leaf in (*parts_of(target), *found.leaves):
+        buffer = leaf.buffer
+        address = buffer.address
         if not address:
             raise FreedSpaceError(
                 f"assign: the operand {leaf.described} has no memory: it was freed, or never allocated (xt.alloc_space(t))"
             )
         addresses.append(address + leaf.offset)
-    return tuple(addresses)
+        buffers.append(buffer)
+    return tuple(addresses), tuple(buffers)
 
 
 def _operands(addresses: tuple[int, ...], target: Leaf | Joined, found: Gathered) -> tuple[int, ...]:
@@ -170,9 +171,12 @@ def _operands(addresses: tuple[int, ...], target: Leaf | Joined, found: Gathered
 
 def _direction(
     mode: Mode, target: Leaf | Joined, found: Gathered, addresses: tuple[int, ...], operand_of: tuple[int, ...]
-) -> str:
-    """`any`, `forward` or `reverse`: the order of stores that is right although leaves overlap the target. Raises AliasError."""
+) -> tuple[str, tuple[int, ...]]:
+    """`any`, `forward` or `reverse`: the order of stores that is right although leaves overlap the target; and the operands that
+    only a fold may read. Raises AliasError.
+    """
     needed: dict[str, Leaf] = {}
+    overlapping: list[int] = []
     targets = parts_of(target)
     pairs = itertools.product(enumerate(targets), enumerate(found.leaves, len(targets)))
     for (t, part), (n, leaf) in pairs:
@@ -186,9 +190,12 @@ def _direction(
             way = order(mine[0], mine[1], *theirs)
         if way == "same":
             continue
+        if way is None and found.folds and mode.name != "inplace":
+            overlapping.append(operand_of[n])
+            continue
         if way is None or mode.name == "inplace":
             raise alias_error(mode, target, leaf)
         needed[way] = leaf
     if len(needed) > 1:
         raise alias_error(mode, target, needed["reverse"])
-    return next(iter(needed), "any")
+    return next(iter(needed), "any"), tuple(overlapping)

@@ -6,7 +6,9 @@ owned memory back early, for every handle at once: its address becomes 0, which 
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +47,9 @@ class Memory:
 memory = Memory()
 
 
+pin_lock = threading.RLock()  # of every buffer's `pins` and of freeing: a kernel may begin while another thread frees
+
+
 class Buffer:
     """`nbytes` of memory from `address`; an address of 0 means there is none any more."""
 
@@ -58,14 +63,16 @@ class Buffer:
         self.owned = owned  # counted by `memory`, may be freed early
         self.readonly = readonly
         self.exports = 0  # NumPy or DLPack views that live
-        self.pins = 0  # kernels that run without the interpreter lock
+        self.pins = 0  # kernels that run on it, or are about to
 
     def free(self) -> None:
         """Give the memory back now. Raises FreedSpaceError the second time, BufferError while it is in use elsewhere."""
-        if not self.address:
-            raise FreedSpaceError("free_space: the tensor has no memory: it was freed already, or never allocated")
-        self.check_unused("free_space")
-        self._release()
+        with pin_lock:
+            if not self.address:
+                raise FreedSpaceError("free_space: the tensor has no memory: it was freed already, or never allocated")
+            self.check_unused("free_space")
+            owner = self._release()
+        del owner  # somebody's destructor may run: not under the lock
 
     def check_unused(self, operation: str) -> None:
         """Raise BufferError while an export lives or a kernel runs on this memory."""
@@ -76,21 +83,37 @@ class Buffer:
         if self.pins:
             raise BufferError(f"{operation}: a kernel is running on the memory in another thread")
 
-    def _release(self) -> None:
+    def _release(self) -> object:
+        """Let the memory go; returns what kept it."""
         if self.owned:
             memory._freed(self.nbytes)
-        self.address = 0
-        self.owner = None
+        owner, self.owner, self.address = self.owner, None, 0
+        return owner
 
     def __del__(self) -> None:
         if self.address:
             self._release()
 
 
+@contextlib.contextmanager
+def pinned(buffers: Sequence[Buffer], operation: str) -> Iterator[None]:
+    """Memory that nobody frees inside the block. Raises FreedSpaceError where somebody has already: in another thread, since its
+    address was read.
+    """
+    with pin_lock:
+        if not all(buffer.address for buffer in buffers):
+            raise FreedSpaceError(f"{operation}: the memory of an operand was freed by another thread")
+        for buffer in buffers:
+            buffer.pins += 1
+    try:
+        yield
+    finally:
+        with pin_lock:
+            for buffer in buffers:
+                buffer.pins -= 1
+
+
 NO_MEMORY = Buffer(0, 0, None, cpu(), owned=False, readonly=False)  # of every handle that was not allocated yet
-
-
-pin_lock = threading.Lock()  # of every buffer's `pins`: two kernels may begin on one buffer at once
 
 
 def allocate(nbytes: int, device: Device) -> Buffer:

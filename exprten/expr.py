@@ -73,6 +73,17 @@ class Expr:
     __abs__: Callable[[Expr], Expr]
     __invert__: Callable[[Expr], Expr]
 
+    # set by `reduce`, likewise
+    sum: Callable[..., Expr]
+    prod: Callable[..., Expr]
+    max: Callable[..., Expr]
+    min: Callable[..., Expr]
+    any: Callable[..., Expr]
+    all: Callable[..., Expr]
+    mean: Callable[..., Expr]
+    var: Callable[..., Expr]
+    std: Callable[..., Expr]
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """Element type."""
@@ -197,7 +208,7 @@ class Scalar(Expr):
     def __init__(self, value: Any, dtype: DType) -> None:
         self.key = leaf_key("scalar", dtype, cpu())
         self.shape = ()
-        self.value = value
+        self.value = value  # a Python number: reading it runs nobody's code
 
 
 class Iota(Expr):
@@ -253,7 +264,7 @@ def _comparable(args: list[Expr | Weak]) -> list[Expr | Weak]:
         if isinstance(x, int) and any(row.kind in "iu" and not row.smallest <= x <= row.largest for row in rows):
             wide = dtype_row(np.int64, "compare")
             fits = wide.smallest <= x <= wide.largest
-            out.append(as_expr(x) if fits else as_expr(math.copysign(math.inf, x)))
+            out.append(as_expr(x) if fits else as_expr(math.inf if x > 0 else -math.inf))
         else:
             out.append(x)
     return out
@@ -303,7 +314,7 @@ def _nodes(root: Expr, most: int) -> int:
 
 
 # What floors above put here: `borrow` makes a leaf of a NumPy array for an operation, `evaluate` a tensor of an expression; `pick`,
-# `transpose` and `reshape` are methods of expressions that are Remaps.
+# `transpose`, `reshape` and `broadcast_to` are methods of expressions that are Remaps.
 late: dict[str, Callable[..., Any]] = {}
 
 
@@ -316,7 +327,7 @@ def coerce(x: Any, op: str) -> Expr | Weak:
         row = of_numpy(np.dtype(cls) if cls is bool else x.dtype)
         if row is None:
             raise DTypeError(f"{op}: a scalar of type {cls.__name__} is none that exprten has; convert it first")
-        return Scalar(x, row)
+        return Scalar(x if cls is bool else x.item(), row)
     if isinstance(x, np.ndarray):
         return late["borrow"](x, op)  # type: ignore[no-any-return]
     if hasattr(x, "__cuda_array_interface__"):
@@ -351,8 +362,7 @@ def as_expr(x: Expr | Weak) -> Expr:
         return x
     if isinstance(x, int):
         check_range(x, dtype_row(np.int64, "scalar"), "scalar")
-    strong = np.float64(x) if isinstance(x, float) else np.int64(x)
-    return Scalar(strong, dtype_row(strong.dtype, "scalar"))
+    return Scalar(x, dtype_row(np.float64 if isinstance(x, float) else np.int64, "scalar"))
 
 
 _POWERS: dict[float, str] = {-1: "reciprocal", 0: "ones_like", 0.5: "sqrt", 1: "positive", 2: "square", 3: "cube"}

@@ -17,7 +17,7 @@ from .expr import Expr, Iota
 from .key import dtype_row
 from .modes import MODES
 from .shape import Layout
-from .tensor import Tensor, handle, new, space
+from .tensor import Tensor, handle, new, show, space
 
 _WRITE = MODES["write"]
 _DLPACK_CPU = 1  # kDLCPU
@@ -242,7 +242,7 @@ class TensorContainer(Tensor):
         if self.buffer.address == 0 or space(layout, row) > self.buffer.nbytes:
             self.buffer = allocate(space(layout, row), self.device)
             self.offset = 0
-        self.layout, self.shape = layout, layout.shape
+        show(self, layout)
         if init is not None:
             store(_WRITE, self, row.numpy.type(init))
 
@@ -250,8 +250,7 @@ class TensorContainer(Tensor):
         """Free the memory; the shape becomes (0,). `resize` gives memory again."""
         if self.buffer.address:
             self.buffer.free()
-        self.layout = _layout(shapes.intern_shape((0,)), self.key.dtype.itemsize, self.pad)
-        self.shape = self.layout.shape
+        show(self, _layout(shapes.intern_shape((0,)), self.key.dtype.itemsize, self.pad))
 
     def __enter__(self) -> TensorContainer:
         return self

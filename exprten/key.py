@@ -54,7 +54,7 @@ class Key:
         keys = [a for a in args if isinstance(a, Key)]
         self.paths: int = sum(k.paths for k in keys) + len(args) - len(keys) if args else 1
         self.depth: int = 1 + max((k.depth for k in keys), default=0)
-        self.map: Any = None  # of a Remap: where it reads
+        self.map: Any = None  # of a Remap: where it reads; of a Reduce: what it folds
 
 
 _keys: dict[tuple[Any, ...], Key] = {}
@@ -75,6 +75,16 @@ def remap_key(index_map: object, src: Key, other: Operand) -> Key:
     if found is None:
         found = _keys.setdefault(name, Key("remap", src.dtype, src.device, args, types))
         found.map = index_map
+    return found
+
+
+def reduce_key(over: object, src: Key, accumulator: DType) -> Key:
+    """The key of `src` folded; `over` says by what and along which axes."""
+    name = ("reduce", over, src, accumulator)
+    found = _keys.get(name)
+    if found is None:
+        found = _keys.setdefault(name, Key("reduce", accumulator, src.device, (src,), (accumulator,)))
+        found.map = over
     return found
 
 
@@ -101,7 +111,7 @@ def _device(op: str, operands: Sequence[Operand]) -> Device:
 
 def _link(op: str, operands: Sequence[Operand], key: Key) -> None:
     """Let the operator find `key` by itself next time. Trees that are large as paths are built one checked node at a time."""
-    if len(operands) != 2 or key.paths > MANY_PATHS or f"{op}_key" not in LINKS:
+    if len(operands) != 2 or max(key.paths, key.depth) > MANY_PATHS or f"{op}_key" not in LINKS:
         return
     left, right = operands
     if not isinstance(left, Key):

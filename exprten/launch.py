@@ -17,13 +17,9 @@ from exprten_jit import Code, compile_kernel
 from exprten_jit.dtypes import DType
 from exprten_jit.hostcall import launch_ctypes, launcher
 from exprten_jit.ir import Kernel as KernelIR
-from exprten_jit.ir import Leaf as LeafIR
-from exprten_jit.ir import Load
-from exprten_jit.linear import equal, never
-from exprten_jit.rewrite import walk
 
 from . import direct, recompute
-from .buffer import pin_lock
+from .buffer import Buffer, pinned
 from .errors import AliasError, CompileError
 from .expr import Expr, Weak
 from .joined import Joined, parts_of
@@ -31,6 +27,7 @@ from .leaf import Leaf
 from .lower import Made, MovedError, lower
 from .modes import Mode
 from .options import USE_CTYPES, Options, counters, may_compile, of_kernel
+from .positions import Elsewhere, elsewhere, wrong
 from .show import tree
 from .statement import Arranged, Gathered, Operand, Signature, arrange
 
@@ -44,7 +41,8 @@ class Statement:
     """A checked assignment: what is stored where, taken apart, and the order of stores that is right.
 
     `types`: what target and value are converted to for the mode's operation, or what the value is stored as. `addresses`: of
-    the parts of the target and of each leaf; `operand_of` gives equal views one number. `direction`: `any`, `forward` or `reverse`.
+    the parts of the target and of each leaf, in `buffers`; `operand_of` gives equal views one number. `direction`: `any`, `forward` or `reverse`;
+    `overlapping`: operands that share memory with the target at other places, so that only a fold may read them.
     """
 
     mode: Mode
@@ -53,8 +51,10 @@ class Statement:
     value: Expr | Weak
     found: Gathered
     addresses: tuple[int, ...]
+    buffers: tuple[Buffer, ...]
     operand_of: tuple[int, ...]
     direction: str
+    overlapping: tuple[int, ...]
     options: Options
 
     @property
@@ -92,7 +92,7 @@ class Kernel:
 
     code: Code
     made: tuple[tuple[Made, ...], ...]
-    elsewhere: tuple[tuple[int, Load], ...]
+    elsewhere: tuple[Elsewhere, ...]
 
 
 _launches: dict[tuple[Any, ...], Launch] = {}
@@ -103,7 +103,7 @@ _compile_lock = threading.Lock()  # LLVM compiles one module at a time
 def launch_of(s: Statement) -> Launch:
     """The launch of a statement: the one it had before, or a new one."""
     key = (
-        s.mode.op, s.types, tuple(s.found.structure), s.operand_of, s.direction, s.options, s.value.__class__,
+        s.mode.op, s.mode.name == "inplace", s.types, tuple(s.found.structure), s.operand_of, s.direction, s.overlapping, s.options, s.value.__class__,
         len(s.targets), s.target.axis if isinstance(s.target, Joined) else None,
         *((leaf.key, leaf.layout) for leaf in (*s.targets, *s.found.leaves)), *s.found.params,
     )  # fmt: skip
@@ -127,11 +127,11 @@ def _make_direct(s: Statement, launch: Launch) -> None:
         return
     address = launch.code.address
 
-    def pinned(words: bytes, tensors: tuple[Leaf, ...]) -> None:
-        _run_pinned(address, words, tensors)
+    def enter(words: bytes, buffers: tuple[Buffer, ...]) -> None:
+        _run_pinned(address, words, buffers)
 
     direct.make(
-        s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, RELEASE, pinned
+        s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, RELEASE, enter
     )
 
 
@@ -169,7 +169,9 @@ def _new_launch(s: Statement) -> Launch:
 
 
 def _work(kernel: Kernel, arranged: Arranged) -> list[recompute.Part]:
-    return list(zip(kernel.made, kernel.code.nest.parts, arranged.extents, strict=True))
+    sizes = dict(arranged.sizes)
+    parts = zip(kernel.made, kernel.code.nest.parts, arranged.extents, strict=True)
+    return [(made, nest, extents, sizes) for made, nest, extents in parts]
 
 
 def _arrange(s: Statement, loops: tuple[int, ...] | None = None) -> Arranged:
@@ -183,7 +185,7 @@ def _kernel(arranged: Arranged, s: Statement) -> Kernel:
     found = _kernels.get(signature)
     if found is not None:
         counters.hits += 1
-        _check_positions(found.elsewhere, found.code.kernel, arranged, s)
+        _check_positions(found, arranged, s)
         return found
     if not may_compile():
         raise CompileError(f"no_compile: {s} has no kernel yet; {_difference(signature)}")
@@ -191,35 +193,24 @@ def _kernel(arranged: Arranged, s: Statement) -> Kernel:
         ir, made = lower(arranged)
     except MovedError:
         raise alias_error(s.mode, s.target, s.targets[0]) from None
-    elsewhere = _elsewhere(ir)
-    _check_positions(elsewhere, ir, arranged, s)
+    reads = elsewhere(ir, [ir.leaves[n] for n in s.overlapping])
     with _compile_lock:
-        return _kernels.get(signature) or _kernels.setdefault(
-            signature, Kernel(_compile(ir, signature.options), made, elsewhere)
+        kernel = _kernels.get(signature) or _kernels.setdefault(
+            signature, Kernel(_compile(ir, signature.options), made, reads)
         )
+    _check_positions(kernel, arranged, s)
+    return kernel
 
 
-def _elsewhere(ir: KernelIR) -> tuple[tuple[int, Load], ...]:
-    """The loads, each with the number of its part, of elements of a target that are not the one being stored, and may be new."""
-    found: list[tuple[int, Load]] = []
-    new = set[LeafIR]()
-    for t, part in enumerate(ir.parts):
-        (stored,) = part.stores
-        loads = [node for node in walk(stored.value) if isinstance(node, Load)]
-        found += [(t, n) for n in loads if n.leaf in new or (n.leaf == stored.leaf and n.offset is not stored.offset)]
-        new.add(stored.leaf)
-    return tuple(found)
-
-
-def _check_positions(elsewhere: Sequence[tuple[int, Load]], ir: KernelIR, arranged: Arranged, s: Statement) -> None:
+def _check_positions(kernel: Kernel, arranged: Arranged, s: Statement) -> None:
     """Raise AliasError where the target is read anywhere but where it is stored: the index of an element decides here."""
-    sizes = dict(arranged.sizes)
-    for t, node in elsewhere:
-        (stored,) = ir.parts[t].stores
-        if node.leaf == stored.leaf and equal(node.offset, stored.offset, sizes):
-            continue
-        if node.when is None or not never(node.when, ir.parts[t], sizes):
-            raise alias_error(s.mode, s.target, s.targets[t])
+    if kernel.elsewhere:
+        code, sizes = kernel.code, dict(arranged.sizes)
+        read = wrong(kernel.elsewhere, code.kernel, code.nest, sizes, s.mode.name == "inplace")
+        if read is not None:
+            number = code.kernel.leaves.index(read.load.leaf)
+            views = (*s.targets, *s.found.leaves)
+            raise alias_error(s.mode, s.target, views[s.operand_of.index(number)])
 
 
 def alias_error(mode: Mode, target: Leaf | Joined, leaf: Leaf) -> AliasError:
@@ -239,24 +230,15 @@ def run(s: Statement, launch: Launch) -> None:
     """Call the kernel."""
     words = launch.words(s.addresses, s.found.scalars)
     call = launch_ctypes if USE_CTYPES else launcher()
-    if not launch.release:
-        call(launch.code.address, words, False)
-        return
-    _run_pinned(launch.code.address, words, (*s.targets, *s.found.leaves))
+    with pinned(s.buffers, "assign"):
+        call(launch.code.address, words, launch.release)
 
 
-def _run_pinned(address: int, words: bytes, tensors: Sequence[Leaf]) -> None:
+def _run_pinned(address: int, words: bytes, buffers: Sequence[Buffer]) -> None:
     """Call the kernel without the interpreter lock. The memory is pinned: nobody frees it meanwhile."""
     call = launch_ctypes if USE_CTYPES else launcher()
-    with pin_lock:
-        for t in tensors:
-            t.buffer.pins += 1
-    try:
+    with pinned(buffers, "assign"):
         call(address, words, True)
-    finally:
-        with pin_lock:
-            for t in tensors:
-                t.buffer.pins -= 1
 
 
 def _compile(ir: KernelIR, now: Options) -> Code:

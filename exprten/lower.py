@@ -7,11 +7,12 @@ index; a leaf is a load. The index of an operand is its parent's, aligned at the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from exprten_jit.derived import apply
 from exprten_jit.dtypes import DType
-from exprten_jit.ir import Axis, Kernel, Leaf, Local, Param, Store, Value, axis, cast, index, load, param, size
+from exprten_jit.folds import ordered
+from exprten_jit.ir import Axis, Kernel, Leaf, Local, Param, Store, Value, axis, cast, fold, index, load, param, size
 from exprten_jit.rewrite import guarded, substitute
 
 from .key import Key
@@ -28,6 +29,7 @@ class Made:
     value: Value
     along: frozenset[Axis | Local]
     guarded: bool
+    folded: tuple[tuple[Axis, str], ...]  # axes of folds around it, with the names of their extents
 
 
 def lower(arranged: Arranged) -> tuple[Kernel, tuple[tuple[Made, ...], ...]]:
@@ -48,6 +50,7 @@ class _Lowering:
         self.leaves = [Leaf(operand.name, operand.dtype) for operand in self.signature.operands]
         self.params: list[Param] = []
         self.made: list[list[Made]] = []  # for each part
+        self.around: dict[tuple[int, Index], tuple[tuple[Axis, str], ...]] = {}  # the folds around a node at an index
         self._number()
         self._guard()
 
@@ -55,6 +58,8 @@ class _Lowering:
         """Name the scalars and the Remaps in the order in which `gather` met them."""
         self.weak: dict[tuple[int, int], Param] = {}  # (node, operand) -> its scalar; operand -1: the node itself
         self.remap: dict[int, int] = {}
+        self.reduce: dict[int, int] = {}
+        self.height: dict[int, int] = {}  # folds nested below a node
         for n, entry in enumerate(self.signature.structure):
             if entry[0] == WEAK:
                 self._param(n, -1, self.signature.types[-1])
@@ -67,6 +72,10 @@ class _Lowering:
                 self._param(n, -1, key.dtype)
             if key.op == "remap":
                 self.remap[n] = len(self.remap)
+            if key.op == "reduce":
+                self.reduce[n] = len(self.reduce)
+            below = max((self.height[ref] for ref in entry[1 : 1 + len(key.args)] if ref != WEAK), default=0)
+            self.height[n] = below + (len(key.map.axes) if key.op == "reduce" else 0)
 
     def _guard(self) -> None:
         """Find what lies below a guarded Remap."""
@@ -95,10 +104,14 @@ class _Lowering:
             if self.signature.joined is not None:
                 start = start + extents[self.signature.joined]
         kernel: Kernel | None = None
-        for loops, store in reversed(parts):
+        for t, (loops, store) in reversed(list(enumerate(parts))):
             kernel = Kernel(
                 loops, (store,), tuple(self.leaves), sizes, tuple(self.params), self.signature.reverse, kernel
             )
+            if self.reduce:
+                settle = ordered(kernel)
+                kernel = replace(kernel, stores=(replace(store, value=settle(store.value)),))
+                self.made[t] = [replace(m, value=settle(m.value)) for m in self.made[t]]
         assert kernel is not None, "a statement has a target"
         return kernel
 
@@ -110,6 +123,7 @@ class _Lowering:
         self.old = load(leaf, offset)
         self.made.append([])
         self.here = tuple(i + start if k == signature.joined else i for k, i in enumerate(here))
+        self.here = (index(0),) * signature.lead + self.here
         value = self._at(len(signature.structure) - 1, self.here)
         if signature.op:
             value = apply(signature.op, *(cast(v, t) for v, t in zip((self.old, value), signature.types, strict=True)))
@@ -118,12 +132,16 @@ class _Lowering:
     def _at(self, root: int, here: Index) -> Value:
         """The value of a node at an index. No recursion: trees may be hundreds deep."""
         done: dict[tuple[int, Index], Value] = {}
+        self.around = {(root, here): ()}
         stack = [(root, here)]
         while stack:
             node, at = stack[-1]
             needs = self._needs(node, at)
             missing = [need for need in needs if need is not None and need not in done]
             if missing:
+                around = self.around[node, at] + (self._folds(node) if node in self.reduce else ())
+                for need in missing:
+                    self.around.setdefault(need, around)
                 stack.extend(reversed(missing))
                 continue
             stack.pop()
@@ -141,6 +159,8 @@ class _Lowering:
             source, where = entry[1], self._remapped(node, at)[0]
             rest = [(entry[2], self._aligned(node, at)) if entry[2] != WEAK else None] if len(key.args) > 1 else []
             return [(source, where), *rest]
+        if key.op == "reduce":
+            return [(entry[1], self._unfolded(node, at))]
         return [None if ref == WEAK else (ref, at) for ref in entry[1 : 1 + len(key.args)]]
 
     def _value(self, node: int, at: Index, args: Sequence[Value | None]) -> Value:
@@ -154,7 +174,7 @@ class _Lowering:
                 operand = self.signature.operands[entry[1]]
                 return load(self.leaves[entry[1]], self._offset(operand, at))
             case "own":
-                if at != self.here:
+                if at[self.signature.lead :] != self.here[self.signature.lead :]:
                     raise MovedError
                 return self.old
             case "scalar":
@@ -167,9 +187,14 @@ class _Lowering:
             case "remap":
                 valid = self._remapped(node, at)[1]
                 return guarded(valid, operands[0], operands[1]) if len(operands) > 1 else operands[0]
+            case "reduce":
+                value = operands[0]
+                for made, name in reversed(self._folds(node)):
+                    value = fold(key.map.reducer, made, size(name), value)
+                return value
         value = apply(key.op, *operands)
         along = frozenset[Axis | Local]().union(*(i.free for i in at))
-        self.made[-1].append(Made(node, value, along, node in self.guarded))
+        self.made[-1].append(Made(node, value, along, node in self.guarded, self.around[node, at]))
         return value
 
     def _aligned(self, node: int, at: Index) -> Index:
@@ -177,6 +202,27 @@ class _Lowering:
         entry = self.signature.structure[node]
         ones = entry[1 + len(entry[0].args) :]
         return tuple(index(0) if one else i for one, i in zip(ones, at[len(at) - len(ones) :], strict=True))
+
+    def _folds(self, node: int) -> tuple[tuple[Axis, str], ...]:
+        """The axes of a Reduce with the names of their extents, outermost first: the highest."""
+        names = self.signature.folded[self.reduce[node]]
+        top = self.height[node] - 1
+        return tuple((axis(f"f{top - k}"), name) for k, name in enumerate(names))
+
+    def _unfolded(self, node: int, at: Index) -> Index:
+        """The index into the source of a Reduce."""
+        over = self.signature.structure[node][0].map
+        own = iter(self._aligned(node, at))
+        axes = {k: made for k, (made, _) in zip(over.axes, self._folds(node), strict=True)}
+        out: list[Value] = []
+        for k in range(over.ndim):
+            if k in axes:
+                out.append(axes[k])
+                if over.keepdims:
+                    next(own)
+            else:
+                out.append(next(own))
+        return tuple(out)
 
     def _remapped(self, node: int, at: Index) -> tuple[Index, Value | None]:
         """(index into the source, guard) of a Remap at an index."""

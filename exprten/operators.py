@@ -41,7 +41,7 @@ def method(self, other):
     except (KeyError, AttributeError):
         key = None
     if key is None:  # not inside `except`: an error of `build` has no other one behind it
-        return build("{op}", self, other)
+        return NotImplemented if defers(other) else build("{op}", self, other)
     node = Apply()
     node.key = key
     node.shape = shape
@@ -70,8 +70,20 @@ def method(self, other):
 """
 
 
+def _defers(other: Any) -> bool:
+    """Whether an operand wants to answer itself: NumPy's sign for it."""
+    return getattr(type(other), "__array_ufunc__", True) is None
+
+
 def _method(template: str, op: str, name: str) -> Callable[..., Expr]:
-    made: dict[str, Any] = {"__name__": __name__, "Apply": Apply, "build": build, "SMALL": SMALL, "pairs": pairs}
+    made: dict[str, Any] = {
+        "__name__": __name__,
+        "Apply": Apply,
+        "build": build,
+        "SMALL": SMALL,
+        "pairs": pairs,
+        "defers": _defers,
+    }
     exec(compile(template.format(op=op), f"{__file__}:{name}", "exec"), made)
     method: Callable[..., Expr] = made["method"]
     method.__name__ = method.__qualname__ = name
@@ -95,6 +107,8 @@ def accelerate(leaf: type) -> None:
     links = slot_offsets(Key("leaf", FLOAT32, cpu(), (), ()), LINKS)
     operators = []
     for name, op in BINARY.items():
+        if any(getattr(Expr, n) is not _METHODS[n] for n in (f"__{name}__", f"__r{name}__")):
+            continue  # somebody put a method of their own there
         names = (f"{op}_float", f"{op}_int", f"r{op}_float", f"r{op}_int", f"{op}_key")
         with_float, with_int, float_with, int_with, table = (links[n] for n in names)
         forward, reflected = getattr(Expr, f"__{name}__"), getattr(Expr, f"__r{name}__")
@@ -114,5 +128,8 @@ for _name, _op in (BINARY | COMPARE).items():
     setattr(Expr, f"__{_name}__", _method(_BINARY, _op, f"__{_name}__"))
 for _name, _op in BINARY.items():
     setattr(Expr, f"__r{_name}__", _method(_REFLECTED, _op, f"__r{_name}__"))
+_METHODS: dict[str, Callable[..., Expr]] = {
+    n: vars(Expr)[n] for _name in BINARY for n in (f"__{_name}__", f"__r{_name}__")
+}
 for _name, _op in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}.items():
     setattr(Expr, f"__{_name}__", _unary(_op))

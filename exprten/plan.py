@@ -6,7 +6,7 @@ from typing import Any
 
 from exprten_jit import Code, nest, text
 from exprten_jit.backends import llvm_run
-from exprten_jit.ir import Kernel, Load, Op, Param
+from exprten_jit.ir import Fold, Kernel, Load, Op, Param, Size, Value
 from exprten_jit.rewrite import walk
 
 from . import recompute
@@ -86,7 +86,12 @@ class Plan:
         if self._prepared is None:
             return 0
         parts = zip(self._code.nest.parts, self._launch.arranged.extents, strict=True)
-        return sum(recompute.times(n, nest, extents) for nest, extents in parts for n in _operations(nest.kernel))
+        sizes = dict(self._launch.arranged.sizes)
+        return sum(
+            recompute.times(n, nest, extents) * recompute.repeats(n, around, sizes)
+            for nest, extents in parts
+            for n, around in _operations(nest.kernel)
+        )
 
     @property
     def ir(self) -> str:
@@ -161,10 +166,20 @@ class Plan:
         return f"<plan of target {self._mode.symbol} {tree(self._value)}>"
 
 
-def _operations(kernel: Kernel) -> set[Op]:
-    """Operations on elements, without those on the index alone."""
-    ops = {n for s in kernel.stores for n in recompute.elements(s.value) if isinstance(n, Op) and n.op != "cast"}
-    return {n for n in ops if not n.free or any(isinstance(x, Load | Param) for x in walk(n))}
+def _operations(kernel: Kernel) -> set[tuple[Value, recompute.Folded]]:
+    """Operations on elements, without those on the index alone, each with the folds around it. A fold is one of its body's."""
+    found: set[tuple[Value, recompute.Folded]] = set()
+    for store in kernel.stores:
+        for n, around in recompute.elements(store.value):
+            if (
+                isinstance(n, Op)
+                and n.op != "cast"
+                and (not n.free or any(isinstance(x, Load | Param) for x in walk(n)))
+            ):
+                found.add((n, around))
+            elif isinstance(n, Fold) and isinstance(n.extent, Size):
+                found.add((n.body, (*around, (n.axis, n.extent.name))))
+    return found
 
 
 def plan(target: Tensor | Target, value: Any, req: str = "write") -> Plan:

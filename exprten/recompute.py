@@ -7,11 +7,11 @@ for every element of its own node. The ratio of the two sums, weighed by cost, i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from exprten_jit.derived import TABLE
-from exprten_jit.ir import Op, Value
+from exprten_jit.ir import Axis, Fold, Op, Size, Value
 from exprten_jit.nest import Nest
 from exprten_jit.rewrite import walk
 
@@ -20,23 +20,38 @@ from .lower import Made
 MAX_PERMUTED = 5  # axes; 120 orders are tried at most
 
 
-def elements(root: Value) -> Iterator[Value]:
-    """The nodes computed as elements: not those that only make an offset or a guard."""
-    seen, stack = set(), [root]
+Folded = tuple[tuple[Axis, str], ...]  # axes of folds, with the names of their extents
+
+
+def elements(root: Value) -> Iterator[tuple[Value, Folded]]:
+    """The nodes computed as elements, not those that only make an offset or a guard; each with the folds around it."""
+    seen = set()
+    stack: list[tuple[Value, Folded]] = [(root, ())]
     while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            yield node
+        node, around = stack.pop()
+        if (node, around) not in seen:
+            seen.add((node, around))
+            yield node, around
             if isinstance(node, Op):
-                stack.extend(node.args)
+                stack.extend((arg, around) for arg in node.args)
+            elif isinstance(node, Fold):
+                assert isinstance(node.extent, Size), "the extent of a fold is an argument"
+                stack.append((node.body, (*around, (node.axis, node.extent.name))))
+
+
+def repeats(value: Value, around: Folded, sizes: Mapping[str, int]) -> int:
+    """How often a value is evaluated by the folds around it."""
+    return prod(sizes[name] for axis, name in around if axis in value.free)
 
 
 def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
     """How often a value is evaluated by a loop nest; `extents` of its axes, outermost first."""
     columns = nest.columns
     if columns is not None and value.free and any(value in walk(saved) for _, saved in columns.saved):
-        return extents[-1]
+        outer = [
+            k for k, (axis, _) in enumerate(nest.kernel.axes[:-1]) if any(axis in v.free for _, v in columns.saved)
+        ]
+        return prod(extents[: max(outer, default=-1) + 1]) * extents[-1]
     return _looped(value, [axis for axis, _ in nest.kernel.axes], extents)
 
 
@@ -49,16 +64,17 @@ def _cost(value: Value) -> int:
     return TABLE[value.op].cost if isinstance(value, Op) and value.op in TABLE else 0
 
 
-Part = tuple[Sequence[Made], Nest, Sequence[int]]  # what operations became, the loops, their extents
+# what operations became, the loops, their extents, and all sizes by name
+Part = tuple[Sequence[Made], Nest, Sequence[int], Mapping[str, int]]
 
 
 def _evaluated(part: Part, sizes: Sequence[int]) -> dict[Value, int]:
     """How often each value is evaluated. Where a guard is false an evaluation is a lane left idle, not a repetition."""
-    made, nest, extents = part
+    made, nest, extents, named = part
     axes = [axis for axis, _ in nest.kernel.axes]
     counts = {}
     for m in made:
-        counts[m.value] = times(m.value, nest, extents)
+        counts[m.value] = times(m.value, nest, extents) * repeats(m.value, m.folded, named)
         if m.guarded:
             repeated = [
                 n for n, axis in zip(extents, axes, strict=True) if axis in m.value.free and axis not in m.along
@@ -76,7 +92,7 @@ def ratio(parts: Sequence[Part], sizes: Sequence[int]) -> float:
 
 def best_order(part: Part) -> tuple[int, ...] | None:
     """The order of the loops that evaluates least, by position in the present one. Lanes left idle count here."""
-    made, nest, extents = part
+    made, nest, extents, _ = part
     axes = [axis for axis, _ in nest.kernel.axes]
     if len(axes) > MAX_PERMUTED:
         return None

@@ -16,8 +16,12 @@ def tree(x: Any, depth: int = 8) -> str:
     if not hasattr(x, "key"):
         return repr(x)
     op = x.key.map.title if x.key.op == "remap" else x.key.op
+    if op == "reduce":
+        over = x.key.map
+        axes = "" if len(over.axes) == over.ndim else f", axis={over.axes[0] if len(over.axes) == 1 else over.axes}"
+        return f"{over.reducer}({tree(x.src, depth - 1) if depth else '...'}{axes})"
     if op == "scalar":
-        return str(x.value)
+        return str(x.dtype.type(x.value))
     if op == "iota":
         return f"iota(axis={x.axis})"
     if op == "leaf":

@@ -7,7 +7,8 @@ statement with a Remap or a counter is *indexed*: its axes are the target's, bec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +20,8 @@ from .key import leaf_key
 from .leaf import Leaf
 from .modes import Mode
 from .options import Options
-from .shape import Layout, broadcast_strides
+from .reduction import Reduce
+from .shape import Layout, Shape, broadcast_strides
 
 WEAK = -1  # in a structure: a Python scalar stands here
 
@@ -36,6 +38,7 @@ class Gathered:
     scalars: list[Any] = field(default_factory=list)
     words: list[str] = field(default_factory=list)  # how each scalar travels
     params: list[tuple[int, ...]] = field(default_factory=list)  # of each Remap
+    folds: list[tuple[int, Reduce]] = field(default_factory=list)  # the entry of each Reduce, and itself
     indexed: bool = False
 
     @property
@@ -110,9 +113,16 @@ def _enter_remap(found: Gathered, node: Any, refs: list[int]) -> None:
     found.indexed = True
 
 
+def _enter_reduce(found: Gathered, node: Any, refs: list[int]) -> None:
+    found.folds.append((len(found.structure), node))
+    found.structure.append((node.key, *refs, *_ones(node)))
+    found.indexed = True
+
+
 # `Any`: the kind of a node is told by its key's operation, once, not by isinstance for each
 _ENTER: dict[str, Callable[[Gathered, Any, list[int]], None]] = {
     "apply": _enter_apply, "leaf": _enter_leaf, "scalar": _enter_scalar, "iota": _enter_iota, "remap": _enter_remap,
+    "reduce": _enter_reduce,
 }  # fmt: skip
 
 
@@ -151,6 +161,8 @@ class Signature:
     indexed: bool
     reverse: bool
     options: Options
+    lead: int = 0  # axes of one element that the value has before the target's
+    folded: tuple[tuple[str, ...], ...] = ()  # for each Reduce the names of the extents of its folded axes
 
 
 @dataclass(frozen=True)
@@ -181,6 +193,9 @@ def arrange(
     views = [*targets, *(leaf for n, leaf in enumerate(found.leaves, count) if operand_of[n] not in operand_of[:n])]
     layouts = [view.layout for view in views]
     axes, extents, strides, shifts = _indexed(layouts) if found.indexed else _plain(layouts)
+    if found.folds:
+        axes = _folds_first(axes, found, target)
+        extents = [parts_of(target)[0].shape[k] for k in axes]
     if loops is not None:
         axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
     sizes = [(f"n{k}", n) for k, n in enumerate(extents)]
@@ -201,8 +216,23 @@ def arrange(
     for r, params in enumerate(found.params):
         sizes += [(f"r{r}_p{n}", value) for n, value in enumerate(params)]
     structure = _renumbered(found, operand_of[count:])
+    root = found.nodes[-1]
+    lead = 0 if root is None or not found.indexed else max(0, root.ndim - target.ndim)
+    folded, lengths = _folded(found, target, {k: f"n{n}" for n, k in enumerate(axes)}) if found.folds else ((), [])
+    sizes += lengths
     signature = Signature(
-        mode.op, joined, count, types, structure, tuple(operands), tuple(axes), found.indexed, reverse, options
+        mode.op,
+        joined,
+        count,
+        types,
+        structure,
+        tuple(operands),
+        tuple(axes),
+        found.indexed,
+        reverse,
+        options,
+        lead,
+        folded,
     )
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, tuple(sizes), tuple(every), turned)
@@ -219,6 +249,99 @@ def _renumbered(found: Gathered, operand_of: Sequence[int]) -> tuple[tuple[Any, 
 def _class(stride: int, near: bool) -> int | None:
     """0 is always worth knowing; 1 and -1 where lanes may run along the axis."""
     return stride if stride == 0 or (near and stride in (1, -1)) else None
+
+
+# Extents of folds. Axes that are one by how the statement is built have one extent in the kernel, so that loops over them can be
+# shared: in x / sum(x, 1) the axis that is folded is the axis that is divided. Extents that are equal by chance are two.
+
+_Place = tuple[int, int]  # an entry of the structure, or the target; and one of its axes
+_TARGET = -2
+
+
+def _folded(
+    found: Gathered, target: Leaf | Joined, loops: dict[int, str]
+) -> tuple[tuple[tuple[str, ...], ...], list[tuple[str, int]]]:
+    """For each Reduce the names of the extents of its folded axes, and the extents that are no loop's."""
+    find = _classes(found, target)
+    joined = target.axis if isinstance(target, Joined) else None
+    names: dict[_Place, str] = {(_TARGET, k): name for k, name in loops.items() if k != joined}
+    sizes: list[tuple[str, int]] = []
+    out = []
+    for entry, node in found.folds:
+        ref, row = found.structure[entry][1], []
+        for k in node.key.map.axes:
+            place = find((ref, k))
+            if place not in names:
+                names[place] = f"m{len(sizes)}_f"
+                sizes.append((names[place], node.src.shape[k]))
+            row.append(names[place])
+        out.append(tuple(row))
+    return tuple(out), sizes
+
+
+def _classes(found: Gathered, target: Leaf | Joined) -> Callable[[_Place], _Place]:
+    """From an axis to the one that stands for all that are the same: the target's, where it is among them."""
+    above: dict[_Place, _Place] = {}
+
+    def find(place: _Place) -> _Place:
+        while place in above:
+            place = above[place]
+        return place
+
+    for one, other in _same_axes(found, target):
+        first, second = sorted((find(one), find(other)))
+        if first != second:
+            above[second] = first
+    return find
+
+
+MAX_PERMUTED = 5  # outer loops; 120 orders are tried at most
+
+
+def _folds_first(axes: list[int], found: Gathered, target: Leaf | Joined) -> list[int]:
+    """The axes in the order in which fewest folds are repeated by a loop that they do not depend on; the innermost stays."""
+    if not 2 < len(axes) <= MAX_PERMUTED + 1:
+        return axes
+    find = _classes(found, target)
+    needs = []
+    for n, node in found.folds:
+        kept = node.key.map.kept if node.key.map.keepdims else range(node.ndim)
+        places = [find((n, k)) for k in kept]
+        needs.append({k for entry, k in places if entry == _TARGET})
+
+    def repeated(order: tuple[int, ...]) -> int:
+        total = 0
+        for need in needs:
+            outer = need - {axes[-1]}
+            depth = max((k + 1 for k, a in enumerate(order) if a in outer), default=0)
+            total += sum(a not in outer for a in order[:depth])
+        return total
+
+    return [*min(itertools.permutations(axes[:-1]), key=repeated), axes[-1]]
+
+
+def _same_axes(found: Gathered, target: Leaf | Joined) -> Iterator[tuple[_Place, _Place]]:
+    """Pairs of axes that are one. An axis of one element is repeated, so it is no other axis."""
+    yield from _aligned(_TARGET, target.shape, len(found.nodes) - 1, found.nodes[-1])
+    for n, (entry, node) in enumerate(zip(found.structure, found.nodes, strict=True)):
+        if entry[0] == WEAK or node is None:
+            continue
+        key, refs = entry[0], entry[1 : 1 + len(entry[0].args)]
+        if key.op == "reduce":
+            kept = key.map.kept
+            mine = kept if key.map.keepdims else range(len(kept))
+            yield from (((n, k), (refs[0], of)) for k, of in zip(mine, kept, strict=True))
+            continue
+        for ref in refs[1:] if key.op == "remap" else refs:
+            if ref != WEAK:
+                yield from _aligned(n, node.shape, ref, found.nodes[ref])
+
+
+def _aligned(n: int, shape: Shape, ref: int, operand: Expr | None) -> Iterator[tuple[_Place, _Place]]:
+    if operand is None:
+        return
+    lead = len(shape) - operand.ndim
+    yield from (((n, lead + k), (ref, k)) for k, m in enumerate(operand.shape) if m != 1 and lead + k >= 0)
 
 
 _Axes = tuple[list[int], list[int], list[list[int]], list[int]]  # axes, extents, strides an operand, shifts an operand

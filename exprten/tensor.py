@@ -24,6 +24,7 @@ from .operators import SMALL
 from .options import current, scope
 from .shape import Layout, Shape
 
+_SLOT = {"shape": vars(Expr)["shape"], "writable": vars(Leaf)["writable"]}  # the slots behind properties
 ROW_ALIGNMENT = 64  # bytes, of the rows of a padded tensor
 
 
@@ -57,7 +58,10 @@ class Tensor(Leaf):
         extents = shapes.shape_of(shape, "Tensor")
         _set(self, row, device or cpu(), NO_MEMORY, 0, shapes.layout(extents, shapes.packed_strides(extents)), True)
 
-    # facts
+    # facts; those that a handle is made with are set by `_set` alone
+
+    shape = property(_SLOT["shape"].__get__, doc="Extent of each axis.")
+    writable = property(_SLOT["writable"].__get__, doc="Whether it may be a target.")
 
     @property
     def is_contiguous(self) -> bool:
@@ -195,12 +199,17 @@ class Tensor(Leaf):
 
 def _set(t: Tensor, row: DType, device: Device, buffer: Buffer, offset: int, layout: Layout, writable: bool) -> Tensor:
     t.key = leaf_key("leaf", row, device)
-    t.shape = layout.shape
-    t.layout = layout
+    show(t, layout)
     t.buffer = buffer
     t.offset = offset
-    t.writable = writable
+    _SLOT["writable"].__set__(t, writable)
     return t
+
+
+def show(t: Tensor, layout: Layout) -> None:
+    """Let a handle show its memory under another layout."""
+    t.layout = layout
+    _SLOT["shape"].__set__(t, layout.shape)
 
 
 def handle(row: DType, buffer: Buffer, offset: int, layout: Layout, writable: bool) -> Tensor:

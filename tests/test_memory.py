@@ -6,6 +6,7 @@ import gc
 import importlib
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -914,3 +915,33 @@ def test_kernel_without_the_lock_pins_target_and_operands(monkeypatch):
     assert seen == [(True, [1, 1, 1])]
     assert [t.buffer.pins for t in tensors] == [0, 0, 0]
     assert out.numpy()[-1] == 2
+
+
+def test_freeing_while_a_statement_is_compiled_or_about_to_run():
+    """One of the two is refused; nothing is written to memory that is gone."""
+    for size in (1000, 1 << 21):
+        t = xt.zeros(size)
+        e = t * 2.0
+        for k in range(60):
+            e = xt.where(e > float(k), e * 1.5, e + float(k))
+        outcome = []
+
+        def statement(t=t, e=e, outcome=outcome):
+            try:
+                t[...] = e
+                outcome.append("stored")
+            except xt.FreedSpaceError:
+                outcome.append("refused")
+
+        thread = threading.Thread(target=statement)
+        thread.start()
+        freed = False
+        while thread.is_alive() and not freed:
+            try:
+                xt.free_space(t)
+                freed = True
+            except BufferError:  # noqa: PERF203
+                time.sleep(0.0005)
+        thread.join()
+        assert outcome in (["stored"], ["refused"])
+        assert freed or outcome == ["stored"]

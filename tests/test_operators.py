@@ -156,3 +156,65 @@ def test_assigning_a_tensor_to_itself_does_nothing():
     hits = xt.stats().hits
     t[...] = t
     assert xt.stats().hits == hits
+
+
+def test_depth_is_refused_every_time():
+    e = xt.ones(3)
+    for _ in range(511):
+        e = -e
+    for _ in range(3):
+        with pytest.raises(xt.CompileError, match="512 are the most"):
+            e + 1.0
+
+
+def test_comparison_with_an_int_beyond_every_float():
+    t = xt.asarray(np.array([1, 2]))
+    assert xt.evaluate(t < 10**400).numpy().all()
+    assert xt.evaluate(t > -(10**400)).numpy().all()
+
+
+def test_a_handle_that_is_not_made_yet():
+    class Early(xt.Tensor):
+        def __init__(self):
+            self += 1.0
+
+    t, blank = xt.ones(4), xt.Tensor.__new__(xt.Tensor)
+    for statement in (
+        Early,
+        lambda: blank + 1.0,
+        lambda: 1.0 + blank,
+        lambda: t + blank,
+        lambda: t.__setitem__(..., blank),
+    ):
+        with pytest.raises(AttributeError):
+            statement()
+
+
+def test_a_node_that_lost_an_operand():
+    t = xt.ones(4)
+    for _ in range(6):
+        t[...] = t + t
+    node = t + t
+    del node.b
+    with pytest.raises(AttributeError):
+        t[...] = node
+
+
+@pytest.mark.parametrize("name", ["shape", "writable", "dtype", "strides"])
+def test_facts_of_a_handle_are_not_set(name):
+    t = xt.ones(4)
+    with pytest.raises(AttributeError):
+        setattr(t, name, (2, 2))
+
+
+def test_scalars_are_taken_when_the_node_is_made():
+    t = xt.ones(1000)
+
+    class Late(np.float32):
+        def __float__(self):
+            xt.free_space(t)
+            return 3.0
+
+    for _ in range(5):
+        t[...] = t * 0.0 + Late(2)
+    np.testing.assert_array_equal(t.numpy(), 2)

@@ -232,3 +232,15 @@ def test_empty_parts():
     t[...] = 1.0
     t += 1.0
     assert t.shape == (0,)
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_inplace_keeps_its_promise(before):
+    a, b, c = (xt.asarray(np.full(3, float(k))) for k in range(3))
+    if before:
+        xt.concat(a, b)[...] = xt.concat(b, c)  # legal: b is read before it is stored
+        np.testing.assert_array_equal(a.numpy(), 1)
+        np.testing.assert_array_equal(b.numpy(), 2)
+    with pytest.raises(xt.AliasError, match="mode 'inplace' asks"):
+        xt.assign(xt.concat(a, b), "inplace", xt.concat(b, c))
+    xt.assign(xt.concat(a, b), "inplace", xt.concat(a, b) + 1.0)

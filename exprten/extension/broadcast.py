@@ -9,7 +9,7 @@ from exprten_jit.ir import index as number
 
 from .. import shape as shapes
 from ..errors import ShapeError
-from ..expr import Expr, as_expr, coerce
+from ..expr import Expr, as_expr, coerce, late
 from ..remap import remap
 from ..tensor import Tensor, require_memory, view_of
 
@@ -99,3 +99,6 @@ def broadcast_multi_axes(src: Any, axes: Sequence[int], sizes: Sequence[int]) ->
             )
         to[at] = size
     return broadcast_to(e, to)
+
+
+late["broadcast_to"] = broadcast_to

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
-from .ir import Axis, Const, Kernel, Load, Local, Op, Param, Size, Value
+from .ir import Axis, Const, Fold, Kernel, Load, Local, Op, Param, Size, Value
 from .ops import CASTS, PRIMITIVE
+from .reducers import TABLE as REDUCERS
 from .rewrite import walk
 
 
@@ -32,8 +33,9 @@ def _check_part(kernel: Kernel) -> None:
         _require(store.value.dtype is store.leaf.dtype, f"{store.leaf.dtype} stored from {store.value.dtype}")
         _require(store.leaf in kernel.leaves, f"{store.leaf.name} is no argument")
         roots += [store.offset, store.value]
+    for root in roots:
+        _require(root.free <= axes, f"{type(root).__name__} needs {set(root.free) - axes}")
     for node in walk(*roots):
-        _require(node.free <= axes, f"{type(node).__name__} needs {set(node.free) - axes}")
         _check_node(node, kernel)
 
 
@@ -65,6 +67,12 @@ def _check_node(node: Value, kernel: Kernel) -> None:
             _require(len(args) == PRIMITIVE[name].arity, f"{name} has {len(args)} operands")
             _require(args[0].dtype.kind in PRIMITIVE[name].llvm, f"{name} knows no {args[0].dtype}")
             _require(len({a.dtype for a in args[1:]}) < 2, f"{name} of {[a.dtype for a in args]}")
+        case Fold(reducer, axis, extent, body):
+            _require(reducer in REDUCERS, f"{reducer} is no reducer")
+            _require(axis not in {a for a, _ in kernel.axes}, f"a fold over the kernel's axis {axis.name}")
+            _require(not extent.free and extent.dtype is INDEX, f"the extent of {axis.name} is no number")
+            inner = [n.axis for n in walk(body) if isinstance(n, Fold)]
+            _require(axis not in inner, f"a fold over {axis.name} holds another one")
         case Axis() | Local():
             pass
         case _:

@@ -50,7 +50,7 @@ class Direct:
     A path is the offsets to follow from the value. The target is operand 0. The kernel's words are an address an operand, the
     sizes, and the scalars. Without `sizes` every layout is the target's, packed, and the one size is its number of elements: so
     the call serves every shape. With them every layout is the very object it was made with. From `many` elements on,
-    `pinned(words, tensors)` makes the call, so that it can let the interpreter lock go. `previous` is asked where this call does
+    `pinned(words, buffers)` makes the call, so that it can let the interpreter lock go. `previous` is asked where this call does
     not apply.
     """
 
@@ -109,8 +109,8 @@ class _DirectText:
 
     def module(self) -> str:
         t, call = self.text, self.call
-        target = self._load("%args", 0)
-        value = self._load("%args", 8)
+        target = self._word("%args", 0)
+        value = self._word("%args", 8)
         self._same(self._load(target, self.reader.writable), "@true")
         self.layout = self._load(target, self.reader.layout)
         if call.sizes is None:
@@ -134,7 +134,7 @@ class _DirectText:
             t.put(f"store {word}, ptr {t.let(f'getelementptr i64, ptr {place}, i64 {k}', 'ptr').name}")
         t.when(
             t.let(f"icmp sge i64 {self.count}, {call.many}", "i1").name,
-            lambda: self._pinned(place, len(words), tensors),
+            lambda: self._pinned(place, len(words), [self._load(x, self.reader.buffer) for x in tensors]),
         )
         t.put(f"call void @kernel(ptr {place})")
         self._return("@none")
@@ -148,13 +148,13 @@ class _DirectText:
             + "\n}\n"
         )
 
-    def _pinned(self, words: str, count: int, tensors: list[str]) -> None:
-        """Return what `pinned` does with the words and the tensors."""
+    def _pinned(self, words: str, count: int, buffers: list[str]) -> None:
+        """Return what `pinned` does with the words and the buffers."""
         t = self.text
-        listed = ", ".join(f"ptr {x}" for x in tensors)
+        listed = ", ".join(f"ptr {x}" for x in buffers)
         packed = t.let(f"call ptr @PyBytes_FromStringAndSize(ptr {words}, i64 {8 * count})", "ptr").name
         self._require(t.let(f"icmp ne ptr {packed}, null", "i1").name, "failed")
-        held = t.let(f"call ptr (i64, ...) @PyTuple_Pack(i64 {len(tensors)}, {listed})", "ptr").name
+        held = t.let(f"call ptr (i64, ...) @PyTuple_Pack(i64 {len(buffers)}, {listed})", "ptr").name
         self._require(t.let(f"icmp ne ptr {held}, null", "i1").name, "failed")
         call = f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr @pinned, ptr {packed}, ptr {held}, ptr null)"
         result = t.let(call, "ptr").name
@@ -240,6 +240,12 @@ class _DirectText:
         return f"{kind} {value}"
 
     def _load(self, base: str, offset: int) -> str:
+        """What a slot holds; where it was never set, this call does not apply."""
+        held = self._word(base, offset)
+        self._require(self.text.let(f"icmp ne ptr {held}, null", "i1").name)
+        return held
+
+    def _word(self, base: str, offset: int) -> str:
         t = self.text
         return t.let(f"load ptr, ptr {t.let(f'getelementptr i8, ptr {base}, i64 {offset}', 'ptr').name}", "ptr").name
 

@@ -8,24 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from .derived import apply
 from .dtypes import DType
-from .ir import Axis, Const, Kernel, Load, Op, Param, Size, Value
+from .ir import Axis, Const, Fold, Kernel, Load, Op, Param, Size, Value, local
 from .ops import PRIMITIVE
+from .reducers import TABLE as REDUCERS
+from .reducers import along, brought_together
 from .rewrite import walk
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Arrays = Mapping[str, tuple[Array, int]]
 
 
-def interpret(
-    kernel: Kernel, arrays: Mapping[str, tuple[Array, int]], sizes: Mapping[str, int], params: Mapping[str, Any]
-) -> None:
+def interpret(kernel: Kernel, arrays: Arrays, sizes: Mapping[str, int], params: Mapping[str, Any]) -> None:
     """Run `kernel`. `arrays` gives each leaf a 1-D array of elements and the position in it of the leaf's address."""
     arguments = dict(sizes) | {p.name: p.dtype.numpy.type(params[p.name]) for p in kernel.params}
     for part in kernel.parts:
         _interpret_part(part, arrays, arguments)
 
 
-def _interpret_part(kernel: Kernel, arrays: Mapping[str, tuple[Array, int]], arguments: Mapping[str, Any]) -> None:
+def _interpret_part(kernel: Kernel, arrays: Arrays, arguments: Mapping[str, Any]) -> None:
     extents = [int(evaluate(extent, {}, arrays, arguments)) for _, extent in kernel.axes]
     with np.errstate(all="ignore"):
         for point in _points(extents, kernel.reverse):
@@ -40,21 +42,35 @@ def _points(extents: list[int], reverse: bool) -> Iterator[tuple[int, ...]]:
     return itertools.product(*(range(n - 1, -1, -1) if reverse else range(n) for n in extents))
 
 
-def evaluate(
-    root: Value, at: Mapping[Axis, int], arrays: Mapping[str, tuple[Array, int]], arguments: Mapping[str, Any]
-) -> Any:
+def evaluate(root: Value, at: Mapping[Axis, int], arrays: Arrays, arguments: Mapping[str, Any]) -> Any:
     """The value of `root` at one point."""
     known: dict[int, Any] = {}
-    for node in walk(root):
+    for node in walk(root, into_folds=False):
         known[id(node)] = _value(node, known, at, arrays, arguments)
     return known[id(root)]
+
+
+def _fold(node: Fold, extent: int, at: Mapping[Axis, int], arrays: Arrays, arguments: Mapping[str, Any]) -> Any:
+    row, a, b = REDUCERS[node.reducer], local("a", node.dtype), local("b", node.dtype)
+    combined, make = apply(row.combine, a, b), node.dtype.numpy.type
+
+    def combine(x: Any, y: Any) -> Any:
+        known: dict[int, Any] = {id(a): x, id(b): y}
+        for part in walk(combined):
+            if id(part) not in known:
+                known[id(part)] = _value(part, known, at, arrays, arguments)
+        return known[id(combined)]
+
+    elements = (evaluate(node.body, {**at, node.axis: k}, arrays, arguments) for k in range(extent))
+    order = node.order or along(node.dtype)
+    return brought_together(elements, combine, make(row.identity(node.dtype)), order)
 
 
 def _value(
     node: Value,
     known: dict[int, Any],
     at: Mapping[Axis, int],
-    arrays: Mapping[str, tuple[Array, int]],
+    arrays: Arrays,
     arguments: Mapping[str, Any],
 ) -> Any:
     match node:
@@ -69,6 +85,8 @@ def _value(
                 return leaf.dtype.numpy.type(0)
             array, base = arrays[leaf.name]
             return array[base + int(known[id(offset)])]
+        case Fold(extent=extent):
+            return _fold(node, int(known[id(extent)]), at, arrays, arguments)
         case Op("cast", (a,), dtype):
             return convert(known[id(a)], dtype)
         case Op("floor_divide", (a, b)):

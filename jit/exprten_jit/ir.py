@@ -8,10 +8,14 @@
              | Axis(name)                                      # the index of a loop, from 0 below its extent
              | Load(leaf, offset, when)                        # leaf[offset]; 0, and memory untouched, where `when` is false
              | Op(op, args, dtype)                             # a row of `ops`, or "cast"
+             | Fold(reducer, axis, extent, body, order, dtype) # the body for every index of an axis, brought together
              | Local(name, dtype)                              # bound by the loop nest (schedule), never by a front end
 
 Offsets count elements from the leaf's address. Index arithmetic is int64 and exact; `//` rounds down and asks for a positive
 divisor. A guard sits on the loads below it, not around them, so any value may be computed anywhere its axes are known.
+
+The axis of a fold is named by its height, 1 above the highest fold in its body, so that equal folds are equal wherever they
+stand, and none captures another's axis. Its order is the schedule's to choose; `interpret` says what an order means.
 
 Values are hash-consed: equal values are the same object, so equality is identity and common sub-expressions are one node.
 """
@@ -25,6 +29,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from .dtypes import BOOL, INDEX, DType
+from .reducers import Order
 
 
 class Value:
@@ -145,6 +150,24 @@ class Op(Value):
         return self.args
 
 
+@dataclass(frozen=True, eq=False)
+class Fold(Value):
+    reducer: str
+    axis: Axis
+    extent: Value
+    body: Value
+    order: Order | None
+    dtype: DType
+
+    @property
+    def children(self) -> tuple[Value, ...]:
+        return (self.extent, self.body)
+
+    @cached_property
+    def free(self) -> frozenset[Axis | Local]:
+        return self.extent.free | (self.body.free - {self.axis})
+
+
 @dataclass(frozen=True)
 class Store:
     leaf: Leaf
@@ -179,7 +202,9 @@ _interned: weakref.WeakValueDictionary[tuple[Any, ...], Value] = weakref.WeakVal
 def _intern(node: N) -> N:
     """The one object equal to `node`. Children count by identity: an entry lives no longer than the node, which holds them."""
     key = (type(node), *(_identity(getattr(node, f)) for f in node.__match_args__))
-    return _interned.setdefault(key, node)  # type: ignore[return-value]
+    found = _interned.setdefault(key, node)
+    _ = found.free  # known while the children's is: no recursion later
+    return found  # type: ignore[return-value]
 
 
 def _identity(x: Any) -> Any:
@@ -218,6 +243,10 @@ def load(leaf: Leaf, offset: Value, when: Value | None = None) -> Load:
 
 def op(name: str, args: tuple[Value, ...], dtype: DType) -> Op:
     return _intern(Op(name, args, dtype))
+
+
+def fold(reducer: str, axis: Axis, extent: Value, body: Value, order: Order | None = None) -> Fold:
+    return _intern(Fold(reducer, axis, extent, body, order, body.dtype))
 
 
 def cast(value: Value, dtype: DType) -> Value:

@@ -227,6 +227,11 @@ entry:
 first:
   %lkey = call ptr @field(ptr %left, i64 {key})
   %lshape = call ptr @field(ptr %left, i64 {shape})
+  %nokey = icmp eq ptr %lkey, null
+  %noshape = icmp eq ptr %lshape, null
+  %notset = or i1 %nokey, %noshape
+  br i1 %notset, label %python_forward, label %set
+set:
   %rexpr = call i1 @is_expression(ptr %rtype)
   br i1 %rexpr, label %known, label %maybe
 maybe:
@@ -244,11 +249,17 @@ known:
   br i1 %nolinks, label %python_forward, label %look
 look:
   %rkey = call ptr @field(ptr %right, i64 {key})
+  %norkey = icmp eq ptr %rkey, null
+  br i1 %norkey, label %python_forward, label %find
+find:
   %ke = call ptr @PyDict_GetItemWithError(ptr %links, ptr %rkey)
   %noe = icmp eq ptr %ke, null
   br i1 %noe, label %python_forward, label %shapes
 shapes:
   %rshape = call ptr @field(ptr %right, i64 {shape})
+  %norshape = icmp eq ptr %rshape, null
+  br i1 %norshape, label %python_forward, label %compare
+compare:
   %same = icmp eq ptr %lshape, %rshape
   br i1 %same, label %made, label %pair
 pair:
@@ -258,8 +269,8 @@ pair:
   %nopair = icmp eq ptr %together, null
   br i1 %nopair, label %python_forward, label %made
 made:
-  %result = phi ptr [ %kf, %number ], [ %ke, %shapes ], [ %ke, %pair ]
-  %shape = phi ptr [ %lshape, %number ], [ %lshape, %shapes ], [ %together, %pair ]
+  %result = phi ptr [ %kf, %number ], [ %ke, %compare ], [ %ke, %pair ]
+  %shape = phi ptr [ %lshape, %number ], [ %lshape, %compare ], [ %together, %pair ]
   %n = call ptr @node(ptr %result, ptr %shape, ptr %left, ptr %right)
   ret ptr %n
 second:
@@ -269,13 +280,18 @@ second:
   br i1 %quick, label %behind, label %subclass
 behind:
   %rkey2 = call ptr @field(ptr %right, i64 {key})
+  %shape2 = call ptr @field(ptr %right, i64 {shape})
+  %nokey2 = icmp eq ptr %rkey2, null
+  %noshape2 = icmp eq ptr %shape2, null
+  %notset2 = or i1 %nokey2, %noshape2
+  br i1 %notset2, label %python_reflected, label %set2
+set2:
   %lfloat = icmp eq ptr %ltype, @float_type
   %link2 = select i1 %lfloat, i64 %float_with, i64 %int_with
   %kb = call ptr @field(ptr %rkey2, i64 %link2)
   %nob = icmp eq ptr %kb, null
   br i1 %nob, label %python_reflected, label %made_behind
 made_behind:
-  %shape2 = call ptr @field(ptr %right, i64 {shape})
   %n2 = call ptr @node(ptr %kb, ptr %shape2, ptr %left, ptr %right)
   ret ptr %n2
 subclass:
@@ -306,6 +322,9 @@ entry:
   br i1 %closed, label %start, label %no
 start:
   %key = call ptr @field(ptr %self, i64 {key})
+  %nokey = icmp eq ptr %key, null
+  br i1 %nokey, label %no, label %table
+table:
   %calls = call ptr @field(ptr %key, i64 %slot)
   %none = icmp eq ptr %calls, null
   br i1 %none, label %no, label %kind
@@ -315,7 +334,8 @@ kind:
   br i1 %expr, label %expression, label %other
 expression:
   %vkey = call ptr @field(ptr %value, i64 {key})
-  br label %look
+  %novkey = icmp eq ptr %vkey, null
+  br i1 %novkey, label %no, label %look
 other:
   %number = call i1 @is_number(ptr %value, ptr %type)
   br i1 %number, label %look, label %no

@@ -2,6 +2,7 @@
 
 stmt ::= Let(value)                          # computed here, known to everything below
 | Loop(axis, extent, body)            # one index at a time
+| Reduce(axis, extent, folds, ...)    # folds that share an axis, computed here, known to everything below
 | Pieces(axis, extent, ..., body)     # the axis cut where a guard or a quotient changes
 | Columns(axis, extent, ..., body)    # values of the innermost axis alone, saved before the outer loops
 | Vector(axis, low, high, ..., stores)  # `lanes` indices at a time
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .ir import Axis, Kernel, Leaf, Local, Store, Value
+from .ir import Axis, Fold, Kernel, Leaf, Local, Store, Value
 from .text import Namer
 from .text import show as show_value
 
@@ -38,6 +39,18 @@ class Let:
 class Loop:
     axis: Axis
     extent: Value
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """All `folds` in one pass over their axis: `lanes` elements at a time, or one at a time after the statements of `body`."""
+
+    axis: Axis
+    extent: Value
+    folds: tuple[Fold, ...]
+    lanes: int
+    masked: bool
     body: tuple[Stmt, ...]
 
 
@@ -88,7 +101,7 @@ class Columns:
     body: tuple[Stmt, ...]
 
 
-Stmt = Let | Loop | Pieces | Columns | Vector
+Stmt = Let | Loop | Reduce | Pieces | Columns | Vector
 
 
 @dataclass(frozen=True)
@@ -106,8 +119,8 @@ class Nest:
 
     @property
     def columns(self) -> Columns | None:
-        """The statement that saves columns, if there is one: always the outermost."""
-        return next((stmt for stmt in self.body if isinstance(stmt, Columns)), None)
+        """The statement that saves columns, if there is one."""
+        return next((stmt for stmt in statements(self.body) if isinstance(stmt, Columns)), None)
 
     @property
     def scratch_bytes(self) -> int:
@@ -131,13 +144,18 @@ def _part(nest: Nest) -> str:
     return "\n".join(lines.lines) + ("\nall loops downwards" if nest.kernel.reverse else "")
 
 
-def _stores(stmts: Iterable[Stmt]) -> Iterator[Store]:
+def statements(stmts: Iterable[Stmt]) -> Iterator[Stmt]:
+    """All statements, each before those inside of it."""
     for stmt in stmts:
-        match stmt:
-            case Vector():
-                yield from stmt.stores
-            case Loop() | Pieces() | Columns():
-                yield from _stores(stmt.body)
+        yield stmt
+        if not isinstance(stmt, Let | Vector):
+            yield from statements(stmt.body)
+
+
+def _stores(stmts: Iterable[Stmt]) -> Iterator[Store]:
+    for stmt in statements(stmts):
+        if isinstance(stmt, Vector):
+            yield from stmt.stores
 
 
 class _Lines:
@@ -165,8 +183,23 @@ class _Lines:
                         f"{pad}columns of {axis.name} < {self.value(extent)}, {block} at a time, into {names}"
                     )
                     self.put(body, depth + 1)
+                case Reduce():
+                    self.reduce(stmt, pad, depth)
                 case Vector():
                     self.vector(stmt, pad)
+
+    def reduce(self, stmt: Reduce, pad: str, depth: int) -> None:
+        steps = f" by {stmt.lanes}, {'a masked tail' if stmt.masked else 'a scalar tail'}" if stmt.lanes > 1 else ""
+        order = stmt.folds[0].order
+        assert order is not None, "a scheduled fold has an order"
+        self.lines.append(
+            f"{pad}fold {stmt.axis.name} < {self.value(stmt.extent)}{steps}, {order.lanes} sums, blocks of {order.block}"
+        )
+        self.put(stmt.body, depth + 1)
+        for node in stmt.folds:
+            self.lines.extend(f"{pad}  {line}" for line in self.namer.lines(node.body))
+            text = self.value(node.body)
+            self.lines.append(f"{pad}  {self.namer.give(node)} = {node.reducer}({text})")
 
     def vector(self, stmt: Vector, pad: str) -> None:
         tail = "a masked tail" if stmt.masked else "a scalar tail"

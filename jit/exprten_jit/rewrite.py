@@ -6,11 +6,13 @@ import operator
 from collections.abc import Callable, Iterator
 
 from .dtypes import BOOL, INDEX
-from .ir import TRUE, Axis, Load, Op, Value, both, index, load, negation, op
+from .ir import TRUE, Axis, Fold, Load, Op, Value, both, fold, index, load, negation, op
 
 
-def walk(*roots: Value) -> Iterator[Value]:
-    """Every node below the roots, once each, children first. No recursion: trees may be hundreds deep."""
+def walk(*roots: Value, into_folds: bool = True) -> Iterator[Value]:
+    """Every node below the roots, once each, children first; of a fold the extent only, unless `into_folds`. No recursion: trees
+    may be hundreds deep.
+    """
     seen: set[int] = set()
     stack = [(root, False) for root in reversed(roots)]
     while stack:
@@ -20,7 +22,8 @@ def walk(*roots: Value) -> Iterator[Value]:
         elif id(node) not in seen:
             seen.add(id(node))
             stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node.children))
+            children = node.children if into_folds or not isinstance(node, Fold) else (node.extent,)
+            stack.extend((child, False) for child in reversed(children))
 
 
 def rebuild(node: Value, children: tuple[Value, ...]) -> Value:
@@ -38,6 +41,8 @@ def rebuild(node: Value, children: tuple[Value, ...]) -> Value:
             return both(*children)
         case Op():
             return op(node.op, children, node.dtype)
+        case Fold():
+            return fold(node.reducer, node.axis, children[0], children[1], node.order)
     raise AssertionError(f"{node} has no children to replace")
 
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
-from .ir import Axis, Const, Kernel, Leaf, Load, Local, Op, Param, Size, Store, Value, index, load, local
+from .folds import folds_of, vector_axis
+from .ir import Axis, Const, Fold, Kernel, Leaf, Load, Local, Op, Param, Size, Store, Value, index, load, local
 from .ir import axis as named_axis
-from .nest import Columns, Let, Loop, Machine, Nest, Pieces, Stmt, Vector
+from .nest import Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Vector
 from .rewrite import affine, substitute, walk
 
 ONE = named_axis("one")  # the axis of a kernel without axes: a single step
@@ -24,11 +25,9 @@ ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
     then = schedule(kernel.then, machine) if kernel.then else None
-    axes = kernel.axes or ((ONE, index(1)),)
-    saved = _columns(kernel)
-    if saved:
-        return Nest(kernel, tuple(_save(kernel, machine, saved)), then)
-    loops = [(axis, index(0), extent) for axis, extent in axes]
+    loops = [(axis, index(0), extent) for axis, extent in kernel.axes]
+    if vector_axis(kernel) is None:
+        loops.append((ONE, index(0), index(1)))
     return Nest(kernel, tuple(_open(kernel, machine, loops, frozenset(), set())), then)
 
 
@@ -40,38 +39,47 @@ def _open(
 ) -> list[Stmt]:
     """The statements that run the remaining loops, all of `bound` being known."""
     (axis, low, high), *inner = loops
-    lets = _lets(kernel.stores, bound, done)
-    if inner:
-        return [*lets, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)))]
-    return [*lets, *_innermost(kernel, machine, axis, low, high, bound, done)]
+    placed = _place(_roots(kernel.stores), machine, bound, done)
+    if not inner:
+        return [*placed, *_innermost(kernel, machine, axis, low, high, bound, done)]
+    saved = _columns(kernel, loops, bound)
+    if saved:
+        return [*placed, *_save(kernel, machine, loops, bound, done, saved)]
+    return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)))]
 
 
-# Columns: what depends on the innermost axis alone would be computed again for every row.
+def _roots(stores: Iterable[Store]) -> list[Value]:
+    return [value for s in stores for value in (s.offset, s.value)]
+
+
+# Columns: what depends on the innermost axis, but on none of the loops still to open, would be computed again for every row.
 
 BLOCK = 2048  # elements of scratch for a saved value
 MAX_COLUMNS = 4  # saved values: 64 KiB of stack at most, where some threads have 128
 DEAR = 15  # additions; what costs less is computed again sooner than saved
 
 
-def _columns(kernel: Kernel) -> list[Value]:
-    """The largest dear values that need no axis but the innermost one."""
-    if len(kernel.axes) < 2 or kernel.reverse:
-        return []
-    axis = kernel.axes[-1][0]
-    if _cuts(kernel.stores, axis):
+def _columns(kernel: Kernel, loops: list[Bounds], bound: frozenset[Axis | Local]) -> list[Value]:
+    """The largest dear values that need no axis but the innermost one and those bound. A fold is always dear."""
+    axis = loops[-1][0]
+    if axis is ONE or kernel.reverse or _cuts(kernel.stores, axis) or any(isinstance(x, Local) for x in bound):
         return []
     found: list[Value] = []
     seen, stack = set[Value](), [store.value for store in kernel.stores]
     while stack:
         node = stack.pop()
-        if node in seen or not isinstance(node, Op) or axis not in node.free:
+        if node in seen or not isinstance(node, Op | Fold) or axis not in node.free:
             continue
         seen.add(node)
-        if node.free == {axis} and _cost(node) >= DEAR:
+        if node.free <= bound | {axis} and (_has_fold(node, axis) or _cost(node) >= DEAR):
             found.append(node)
         else:
-            stack.extend(reversed(node.args))
-    return sorted(found, key=_cost, reverse=True)[:MAX_COLUMNS]
+            stack.extend(reversed(node.children if isinstance(node, Fold) else node.args))
+    return sorted(found, key=lambda node: (_has_fold(node, axis), _cost(node)), reverse=True)[:MAX_COLUMNS]
+
+
+def _has_fold(node: Value, axis: Axis) -> bool:
+    return any(axis in inner.free for inner in folds_of(node))
 
 
 def _cost(node: Value) -> int:
@@ -79,20 +87,31 @@ def _cost(node: Value) -> int:
     return sum(TABLE[n.op].cost for n in ops)
 
 
-def _save(kernel: Kernel, machine: Machine, saved: list[Value]) -> list[Stmt]:
-    """The nest that computes `saved` before the outer loops, a block of the innermost axis at a time."""
-    axis, extent = kernel.axes[-1]
+def _save(
+    kernel: Kernel,
+    machine: Machine,
+    loops: list[Bounds],
+    bound: frozenset[Axis | Local],
+    done: set[Value],
+    saved: list[Value],
+) -> list[Stmt]:
+    """The nest that computes `saved` before the remaining outer loops, a block of the innermost axis at a time."""
+    axis, _, extent = loops[-1]
     start, end = local("start", INDEX), local("end", INDEX)
     scratch = [Leaf(f"column{n}", value.dtype) for n, value in enumerate(saved)]
     fill = tuple(Store(leaf, axis - start, value) for leaf, value in zip(scratch, saved, strict=True))
     again: dict[Value, Value] = {value: load(leaf, axis - start) for leaf, value in zip(scratch, saved, strict=True)}
     stores = tuple(replace(store, value=substitute(store.value, again)) for store in kernel.stores)
-    bound: frozenset[Axis | Local] = frozenset((start, end))
-    done: set[Value] = set()
+    within = bound | {start, end}
+    inside = set(done)
     vector = _vector(kernel, machine, axis, start, end, fill)
-    filled: list[Stmt] = [*_lets(fill, bound, done), *_affine_lets(vector, bound, done), vector]
-    loops = [(outer, index(0), length) for outer, length in kernel.axes[:-1]] + [(axis, start, end)]
-    body = [*filled, *_open(replace(kernel, stores=stores), machine, loops, bound, done)]
+    filled = [
+        *_place(_roots(fill), machine, within, inside),
+        *_affine_lets(vector, machine, within, inside),
+        vector,
+    ]
+    rest = [*loops[:-1], (axis, start, end)]
+    body = [*filled, *_open(replace(kernel, stores=stores), machine, rest, within, inside)]
     return [Columns(axis, extent, start, end, BLOCK, tuple(zip(scratch, saved, strict=True)), tuple(body))]
 
 
@@ -108,7 +127,7 @@ def _innermost(
     cuts = _cuts(kernel.stores, axis)
     if not cuts:
         vector = _vector(kernel, machine, axis, low, extent, kernel.stores)
-        return [*_affine_lets(vector, bound, done), vector]
+        return [*_affine_lets(vector, machine, bound, done), vector]
     start, end = local("start", INDEX), local("end", INDEX)
     names: dict[Value, Local] = {cut.original: local(f"at{n}", cut.original.dtype) for n, cut in enumerate(cuts)}
     at_start: dict[Value, Value] = {axis: start}
@@ -119,8 +138,13 @@ def _innermost(
     stores = tuple(_rename(store, dict(names)) for store in kernel.stores)
     vector = _vector(kernel, machine, axis, start, end, stores)
     within = bound | {start, end} | set(names.values())
-    body: list[Stmt] = [*_lets(stores, within, done), *_affine_lets(vector, within, done), vector]
-    outside = _lets_of([*changes, *(value for _, value in known)], bound, done)
+    inside = set(done)
+    body = [
+        *_place(_roots(stores), machine, within, inside),
+        *_affine_lets(vector, machine, within, inside),
+        vector,
+    ]
+    outside = _place([*changes, *(value for _, value in known)], machine, bound, done)
     return [*outside, Pieces(axis, extent, start, end, known, changes, tuple(body))]
 
 
@@ -153,8 +177,10 @@ def _cuts(stores: Iterable[Store], axis: Axis) -> list[_Cut]:
     """All guards and quotients that can be cut at, inner quotients first: an outer one is affine once they are known."""
     found: dict[Value, _Cut] = {}
     constant: dict[Value, Value] = {}
-    for node in walk(*(value for s in stores for value in (s.offset, s.value))):
-        if not isinstance(node, Op) or axis not in node.free or not _is_index_op(node):
+    roots = _roots(stores)
+    folded = {node.axis for node in folds_of(*roots)}
+    for node in walk(*roots):
+        if not isinstance(node, Op) or axis not in node.free or node.free & folded or not _is_index_op(node):
             continue
         left, right = (substitute(arg, constant) for arg in node.args)
         form = affine(left, axis)
@@ -173,44 +199,99 @@ def _is_index_op(node: Op) -> bool:
     return compares or node.op == "floor_divide"
 
 
-# Lets: what is free of the loops still to open.
+# Placing: what is free of the loops still to open, folds before what is computed from them.
 
 
-def _lets(stores: Iterable[Store], bound: frozenset[Axis | Local], done: set[Value]) -> list[Let]:
-    return _lets_of([value for s in stores for value in (s.offset, s.value)], bound, done)
-
-
-def _lets_of(roots: Iterable[Value], bound: frozenset[Axis | Local], done: set[Value]) -> list[Let]:
+def _place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
     """The largest values below `roots` that need nothing but `bound`, marked as done."""
-    lets, seen, stack = [], set(done), list(reversed(list(roots)))
+    placed: list[Stmt] = []
+    seen, stack = set(done), list(reversed(list(roots)))
     while stack:
         node = stack.pop()
         if node in seen or isinstance(node, Const | Param | Size | Axis | Local):
             continue
         seen.add(node)
         if node.free <= bound:
-            lets.append(Let(node))
+            placed += _reductions(node, machine, bound, done)
+            if not isinstance(node, Fold):
+                placed.append(Let(node))
             done.add(node)
         else:
             stack.extend(reversed(node.children))
-    return lets
+    return placed
 
 
-def _affine_lets(vector: Vector, bound: frozenset[Axis | Local], done: set[Value]) -> list[Let]:
+def _reductions(root: Value, machine: Machine, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
+    """The folds that `root` is computed from, each after those it needs; neighbours over one axis share a pass."""
+    placed: list[Stmt] = []
+    for node in walk(root, into_folds=False):
+        if not isinstance(node, Fold) or node in done:
+            continue
+        before = _place([node.extent, node.body], machine, bound, done)
+        inside = set(done)
+        body = _place([node.body], machine, bound | {node.axis}, inside) if _folds_inside(node) else []
+        lanes, masked = (1, False) if body else _lanes(machine, node)
+        if lanes > 1:
+            before += _place(_forms([node.body], node.axis), machine, bound, done)
+        last = placed[-1] if placed else None
+        reduce = Reduce(node.axis, node.extent, (node,), lanes, masked, tuple(body))
+        if not before and isinstance(last, Reduce) and _alike(last, reduce):
+            placed[-1] = replace(
+                last, folds=(*last.folds, node), lanes=min(last.lanes, lanes), masked=last.masked and masked
+            )
+        else:
+            placed += [*before, reduce]
+        done.add(node)
+    return placed
+
+
+def _folds_inside(node: Fold) -> bool:
+    return any(node.axis in inner.free for inner in folds_of(node.body))
+
+
+def _alike(a: Reduce, b: Reduce) -> bool:
+    shared = a.extent is b.extent and a.axis is b.axis and a.folds[0].order == b.folds[0].order
+    dependent = any(node in walk(b.folds[0].body) for node in a.folds)
+    return shared and not dependent and not a.body and not b.body and (a.lanes > 1) == (b.lanes > 1)
+
+
+def _lanes(machine: Machine, node: Fold) -> tuple[int, bool]:
+    """How many elements of its axis a fold takes at a time, and whether the last ones are masked."""
+    nodes = [n for n in _computed([node.body], node.axis) if node.axis in n.free]
+    loads = [n for n in nodes if isinstance(n, Load)]
+    if not _by_lanes(nodes, loads, node.axis):
+        return 1, False
+    assert node.order is not None, "a scheduled fold has an order"
+    dtypes = {n.dtype for n in (node, *nodes) if n.dtype is not BOOL} | {n.dtype for n in loads}
+    widest = max((dtype.bits for dtype in dtypes), default=8)
+    unit = all(_coefficient(n.offset, node.axis) == 1 for n in loads)
+    masked = unit and all(n.dtype.bits in machine.masked_bits for n in loads)
+    return min(node.order.lanes, machine.vector_bits // widest), masked
+
+
+def _forms(roots: Iterable[Value], axis: Axis) -> list[Value]:
+    """Base and stride along `axis` of every load below `roots`."""
+    offsets = [node.offset for node in _computed(roots, axis) if isinstance(node, Load) and axis in node.offset.free]
+    return [value for offset in offsets if (form := affine(offset, axis)) for value in form]
+
+
+def _affine_lets(vector: Vector, machine: Machine, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
     """Base and stride of every load and store of a vector loop."""
-    offsets = [store.offset for store in vector.stores]
-    offsets += [node.offset for node in _computed(vector.stores) if isinstance(node, Load)]
-    forms = [form for offset in offsets if vector.axis in offset.free and (form := affine(offset, vector.axis))]
-    return _lets_of([value for form in forms for value in form], bound, done)
+    forms = [affine(store.offset, vector.axis) for store in vector.stores if vector.axis in store.offset.free]
+    values = [value for form in forms if form for value in form]
+    values += _forms([store.value for store in vector.stores], vector.axis)
+    return _place(values, machine, bound, done)
 
 
 # The vector loop.
 
 
-def _computed(stores: Iterable[Store]) -> Iterator[Value]:
-    """The nodes that are computed as elements: not those that only make an offset or a guard."""
+def _computed(roots: Iterable[Value], axis: Axis) -> Iterator[Value]:
+    """The nodes that are computed as elements along `axis`: not those that only make an offset or a guard, and of a fold that is
+    one value for the whole axis nothing.
+    """
     seen: set[int] = set()
-    stack = [store.value for store in stores]
+    stack = list(roots)
     while stack:
         node = stack.pop()
         if id(node) not in seen:
@@ -218,10 +299,12 @@ def _computed(stores: Iterable[Store]) -> Iterator[Value]:
             yield node
             if isinstance(node, Op):
                 stack.extend(node.args)
+            elif isinstance(node, Fold) and axis in node.free:
+                stack.append(node.body)
 
 
 def _vector(kernel: Kernel, machine: Machine, axis: Axis, low: Value, high: Value, stores: tuple[Store, ...]) -> Vector:
-    nodes = [node for node in _computed(stores) if axis in node.free]
+    nodes = [node for node in _computed([s.value for s in stores], axis) if axis in node.free]
     loads = [node for node in nodes if isinstance(node, Load)]
     memory = {node.dtype for node in loads} | {store.leaf.dtype for store in stores}
     if axis is ONE or not _vectorizable(nodes, loads, stores, axis):
@@ -238,11 +321,15 @@ def _vector(kernel: Kernel, machine: Machine, axis: Axis, low: Value, high: Valu
 
 
 def _vectorizable(nodes: list[Value], loads: list[Load], stores: tuple[Store, ...], axis: Axis) -> bool:
+    along = all(axis in store.offset.free and affine(store.offset, axis) for store in stores)
+    return along and _by_lanes(nodes, loads, axis)
+
+
+def _by_lanes(nodes: list[Value], loads: list[Load], axis: Axis) -> bool:
     affine_loads = all(affine(load.offset, axis) for load in loads)
     free_guards = all(load.when is None or axis not in load.when.free for load in loads)
     no_division = not any(isinstance(node, Op) and node.op == "floor_divide" for node in nodes)
-    along = all(axis in store.offset.free and affine(store.offset, axis) for store in stores)
-    return affine_loads and free_guards and no_division and along
+    return affine_loads and free_guards and no_division
 
 
 def _coefficient(offset: Value, axis: Axis) -> int | None:
@@ -251,6 +338,8 @@ def _coefficient(offset: Value, axis: Axis) -> int | None:
 
 
 def _unroll(nodes: list[Value]) -> int:
+    if any(isinstance(node, Fold) for node in nodes):
+        return 1
     # Four groups hide the latency of arithmetic; a call does not gain, and every copy of a body costs compile time.
     cost = sum(TABLE[node.op].cost if node.op in TABLE else 1 for node in nodes if isinstance(node, Op))
     return 4 if cost <= 12 else 2 if cost < 24 else 1

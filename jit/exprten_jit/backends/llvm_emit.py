@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..dtypes import DTYPES
-from ..ir import Axis, Const, Op, Value
-from ..nest import Columns, Let, Loop, Nest, Pieces, Stmt, Vector
+from ..ir import Axis
+from ..nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
+from .llvm_fold import Folds
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_values import ZERO_ROW, Known, Values, Where
+from .llvm_values import ZERO_ROW, Known, Where
 
 STREAM_BYTES = (
     8 << 20
@@ -24,7 +25,7 @@ def emit(nest: Nest, name: str, fast_math: bool) -> str:
     return _Emitter(nest, fast_math).module(name)
 
 
-class _Emitter(Values):
+class _Emitter(Folds):
     def __init__(self, nest: Nest, fast_math: bool) -> None:
         super().__init__(fast_math)
         self.nest = nest
@@ -32,14 +33,14 @@ class _Emitter(Values):
 
     def module(self, name: str) -> str:
         known: Known = {}
-        self.text.open("entry")
+        self.text.block = "entry"
         self._arguments(known)
         for part in self.nest.parts:
             self.down = part.kernel.reverse
             self._run(part.body, dict(known))
         self.text.put("ret void")
         zeros = f"@zeros = internal constant [{ZERO_ROW} x i8] zeroinitializer, align 64"
-        body = "\n".join(self.text.lines)
+        body = "\n".join(["entry:", *self.text.reserved, *self.text.lines])
         metadata = ["!0 = !{i32 1}"] if "!nontemporal" in body else []
         function = f"define void @{name}(ptr %words) nounwind {{\n{body}\n}}"
         return "\n".join([zeros, *self.text.declared.values(), *self.helpers.values(), function, *metadata, ""])
@@ -75,6 +76,8 @@ class _Emitter(Values):
                     self._pieces(stmt, known)
                 case Columns():
                     self._columns(stmt, known)
+                case Reduce():
+                    self.reduce(stmt, known, lambda inside, body=stmt.body: self._run(body, inside))  # type: ignore[misc]
                 case Vector():
                     self._vector(stmt, known)
 
@@ -113,7 +116,7 @@ class _Emitter(Values):
             return end
 
         for leaf, _ in stmt.saved:
-            self.address[leaf.name] = t.let(f"alloca [{stmt.block} x {leaf.dtype.memory}], align 64", "ptr").name
+            self.address[leaf.name] = t.reserve(f"[{stmt.block} x {leaf.dtype.memory}]")
         t.repeat("0", extent, block)
 
     def _vector(self, stmt: Vector, known: Known) -> None:
@@ -123,7 +126,7 @@ class _Emitter(Values):
             t.loop(low, high, 1, lambda i: self._group(stmt, known, i, 1, 1, None), self.down)
             return
         self.splats = {}
-        self._splat_invariants(stmt, known)
+        self.splat_invariants([s.value for s in stmt.stores], stmt.axis, stmt.lanes, known)
         total, wide = t.index("sub", high, low), stmt.lanes * stmt.unroll
         whole = t.index("add", low, t.index("and", total, -stmt.lanes))
         if self.down:
@@ -181,17 +184,3 @@ class _Emitter(Values):
         for where, inside, values in pending:
             for store, value in zip(stmt.stores, values, strict=True):
                 self.store(store, value, inside, where)
-
-    def _splat_invariants(self, stmt: Vector, known: Known) -> None:
-        """Spread the uniform operands of lane-wise operations before the loop, not in it."""
-        stack, seen = [s.value for s in stmt.stores], set[Value]()
-        while stack:
-            node = stack.pop()
-            if node in seen or not isinstance(node, Op):
-                continue
-            seen.add(node)
-            if stmt.axis in node.free:
-                for arg in node.args:
-                    if stmt.axis not in arg.free and not isinstance(arg, Const):
-                        self.splats[arg] = self.splat(self.value(arg, known, None), stmt.lanes)
-                stack.extend(node.args)

@@ -43,6 +43,7 @@ class Text:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.reserved: list[str] = []  # memory on the stack, taken once, at the entry
         self.declared: dict[str, str] = {}
         self.block = "entry"
         self._names = 0
@@ -68,6 +69,12 @@ class Text:
     def call_void(self, function: str, *args: str) -> None:
         self.declare(function, "void", *(a.rsplit(" ", 1)[0] for a in args))
         self.put(f"call void {function}({', '.join(args)})")
+
+    def reserve(self, what: str) -> str:
+        """Memory for `what` on the stack."""
+        name = self.name()
+        self.reserved.append(f"  {name} = alloca {what}, align 64")
+        return name
 
     def declare(self, function: str, result: str, *types: str) -> None:
         self.declared.setdefault(function, f"declare {result} {function}({', '.join(types)})")
@@ -114,6 +121,43 @@ class Text:
         body(i)
         self.put(f"{following} = {'sub' if down else 'add'} nsw i64 {i}, {step}")
         self.lines[at] = f"  {i} = phi i64 [ {first}, %{before} ], [ {following}, %{self.block} ]"
+        self.put(f"br label %{head}")
+        self.open(after)
+
+    def carry(
+        self, low: str, high: str, step: int, initial: list[Lanes], body: Callable[[str, list[Lanes]], list[Lanes]]
+    ) -> list[Lanes]:
+        """`values = body(i, values)` for i = low, low + step, … below high, in registers."""
+        head, inside, after = self.label("loop"), self.label("body"), self.label("after")
+        i, following, more = self.name(), self.name(), self.name()
+        names = [Lanes(self.name(), x.lane, x.count) for x in initial]
+        before = self.block
+        self.put(f"br label %{head}")
+        self.open(head)
+        at = len(self.lines)
+        self.lines += [""] * (1 + len(names))  # the phis, once the last block of the body is known
+        self.put(f"{more} = icmp slt i64 {i}, {high}")
+        self.put(f"br i1 {more}, label %{inside}, label %{after}")
+        self.open(inside)
+        new = body(i, names)
+        self.put(f"{following} = add nsw i64 {i}, {step}")
+        self.lines[at] = f"  {i} = phi i64 [ {low}, %{before} ], [ {following}, %{self.block} ]"
+        for n, (name, first, then) in enumerate(zip(names, initial, new, strict=True), 1):
+            self.lines[at + n] = (
+                f"  {name.name} = phi {name.type} [ {first.name}, %{before} ], [ {then.name}, %{self.block} ]"
+            )
+        self.put(f"br label %{head}")
+        self.open(after)
+        return names
+
+    def while_(self, condition: Callable[[], str], body: Callable[[], None]) -> None:
+        """`body()` as long as `condition()`; what changes lies in memory."""
+        head, inside, after = self.label("while"), self.label("body"), self.label("after")
+        self.put(f"br label %{head}")
+        self.open(head)
+        self.put(f"br i1 {condition()}, label %{inside}, label %{after}")
+        self.open(inside)
+        body()
         self.put(f"br label %{head}")
         self.open(after)
 

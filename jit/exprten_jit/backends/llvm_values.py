@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dtypes import DTYPES, INDEX, DType
-from ..ir import Axis, Const, Load, Local, Op, Param, Size, Store, Value
+from ..ir import Axis, Const, Fold, Load, Local, Op, Param, Size, Store, Value
 from ..ops import CASTS, PRIMITIVE
 from ..rewrite import affine
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
@@ -90,7 +90,11 @@ class Values:
             form = affine(node.offset, where.axis)
             if form:
                 return (*form,) if node.when is None else (*form, node.when)
-        return node.children
+        return (node.extent,) if isinstance(node, Fold) else node.children
+
+    def across(self, node: Fold, known: Known, where: Where | None) -> Lanes:
+        """A fold in every lane. `llvm_fold` has it."""
+        raise NotImplementedError
 
     def _node(self, node: Value, known: Known, where: Where | None) -> Lanes:
         match node:
@@ -101,6 +105,8 @@ class Values:
                 return self._axis(where)
             case Load():
                 return self._load(node, known, where)
+            case Fold():
+                return self.across(node, known, where)
             case Op("cast", (a,), dtype):
                 return self.cast(known[a], a.dtype, dtype)
             case Op(name, args, dtype):
@@ -139,6 +145,20 @@ class Values:
         t = self.text
         one = t.let(f"insertelement <{count} x {value.lane}> poison, {value}, i32 0", value.lane, count)
         return t.let(f"shufflevector {one}, {one.type} poison, <{count} x i32> zeroinitializer", value.lane, count)
+
+    def splat_invariants(self, roots: list[Value], axis: Axis, lanes: int, known: Known) -> None:
+        """Spread the uniform operands of lane-wise operations before the loop, not in it."""
+        stack, seen = list(roots), set[Value]()
+        while stack:
+            node = stack.pop()
+            if node in seen or not isinstance(node, Op):
+                continue
+            seen.add(node)
+            if axis in node.free:
+                for arg in node.args:
+                    if axis not in arg.free and not isinstance(arg, Const):
+                        self.splats[arg] = self.splat(self.value(arg, known, None), lanes)
+                stack.extend(node.args)
 
     def _op(self, name: str, operand: DType, args: list[Lanes], dtype: DType) -> Lanes:
         column, count = PRIMITIVE[name].llvm[operand.kind], args[0].count

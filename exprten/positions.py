@@ -1,0 +1,103 @@
+"""Is the target read only where that is right? Indices decide here, those of a lowered statement.
+
+A read of the target is right at the position that is being stored; in a part of a joined target that is stored later; in a fold
+that is finished before the first store; and in a fold of a row that is finished before the first store to that row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from exprten_jit.folds import folds_of
+from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Value
+from exprten_jit.linear import equal, never
+from exprten_jit.nest import Columns, Let, Loop, Nest, Reduce, Stmt, Vector
+from exprten_jit.rewrite import substitute
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A load from memory of the target, in a part of the kernel, with the folds around it, outermost first."""
+
+    part: int
+    load: Load
+    folds: tuple[Fold, ...]
+
+
+def elsewhere(kernel: Kernel, overlapping: Collection[Leaf]) -> tuple[Elsewhere, ...]:
+    """The loads from a target, or from a leaf that overlaps one, that are not obviously at the position being stored."""
+    memory = {store.leaf for part in kernel.parts for store in part.stores} | set(overlapping)
+    found: list[Elsewhere] = []
+    for t, part in enumerate(kernel.parts):
+        (stored,) = part.stores
+        for load, folds in _loads(stored.value):
+            if load.leaf in memory and (load.leaf != stored.leaf or load.offset is not stored.offset):
+                found.append(Elsewhere(t, load, folds))  # no clearer as one expression
+    return tuple(found)
+
+
+def _loads(root: Value) -> Iterator[tuple[Load, tuple[Fold, ...]]]:
+    """Every load below `root`, once for each row of folds around it."""
+    seen = set()
+    stack: list[tuple[Value, tuple[Fold, ...]]] = [(root, ())]
+    while stack:
+        node, around = stack.pop()
+        if (node, around) in seen:
+            continue
+        seen.add((node, around))
+        if isinstance(node, Load):
+            yield node, around
+        inside = (*around, node) if isinstance(node, Fold) else around
+        stack.extend((child, inside) for child in node.children)
+
+
+def wrong(
+    found: Sequence[Elsewhere], kernel: Kernel, nest: Nest, sizes: Mapping[str, int], strict: bool
+) -> Elsewhere | None:
+    """The first load that is not proved right, if there is one. `strict`: it must be the position that is being stored."""
+    return next((read for read in found if not _right(read, kernel, nest, sizes, strict)), None)
+
+
+def _right(read: Elsewhere, kernel: Kernel, nest: Nest, sizes: Mapping[str, int], strict: bool) -> bool:
+    part, load = kernel.parts[read.part], read.load
+    (stored,) = part.stores
+    if load.leaf == stored.leaf and equal(load.offset, stored.offset, sizes) and not read.folds:
+        return True
+    if load.when is not None and load.when.free <= {axis for axis, _ in part.axes} and never(load.when, part, sizes):
+        return True
+    earlier = any(load.leaf == store.leaf for p in kernel.parts[: read.part] for store in p.stores)
+    later = any(load.leaf == store.leaf for p in kernel.parts[read.part + 1 :] for store in p.stores)
+    if strict or earlier:
+        return False
+    return later or _finished(read, part, nest.parts[read.part])
+
+
+def _finished(read: Elsewhere, part: Kernel, nest: Nest) -> bool:
+    """Whether the outermost fold around a load is finished before the first store to what the load reads."""
+    if not read.folds:
+        return False
+    (stored,) = part.stores
+    loops = {extent: axis for axis, extent in part.axes}
+    crossed = {fold.axis: loops.get(fold.extent) for fold in read.folds}
+    if not read.folds[0].free:
+        return _before(nest.body, read.folds[0], {axis for axis, _ in part.axes})
+    if read.load.leaf != stored.leaf or None in crossed.values():
+        return False
+    along: dict[Value, Value] = {axis: loop for axis, loop in crossed.items() if loop is not None}
+    same = substitute(read.load.offset, along) is stored.offset
+    return same and _before(nest.body, read.folds[0], {loop for loop in crossed.values() if loop is not None})
+
+
+def _before(body: Sequence[Stmt], fold: Fold, axes: set[Axis]) -> bool:
+    """Whether a loop nest computes `fold` outside of the loops over `axes`."""
+    for stmt in body:
+        if isinstance(stmt, Reduce) and fold in stmt.folds:
+            return True
+        if isinstance(stmt, Columns) and any(fold in folds_of(value) for _, value in stmt.saved):
+            return True
+        if isinstance(stmt, Loop) and stmt.axis in axes:
+            continue
+        if not isinstance(stmt, Let | Vector) and _before(stmt.body, fold, axes):
+            return True
+    return False

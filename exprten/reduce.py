@@ -1,0 +1,144 @@
+"""Folds under NumPy's names: sums and extremes, and what is made of them, anywhere in an expression."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .errors import ShapeError
+from .expr import Expr, as_expr, build, cast, coerce
+from .reduction import axes_of, reduction
+
+Axes = Any  # an int, several, or None for all
+
+
+def sum(src: Any, axis: Axes = None, keepdims: bool = False, dtype: Any = None) -> Expr:  # noqa: A001
+    """The sum over `axis`, None for all; of integers and bool in int64. Added up as a tree that the extent alone decides."""
+    return reduction("sum", _operand(src, "sum"), axis, keepdims, dtype)
+
+
+def prod(src: Any, axis: Axes = None, keepdims: bool = False, dtype: Any = None) -> Expr:
+    """The product over `axis`, None for all; of integers and bool in int64."""
+    return reduction("prod", _operand(src, "prod"), axis, keepdims, dtype)
+
+
+def max(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:  # noqa: A001
+    """The greatest over `axis`, None for all; NaN where there is one. Raises ShapeError where there is nothing."""
+    return reduction("max", _operand(src, "max"), axis, keepdims)
+
+
+def min(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:  # noqa: A001
+    """The least over `axis`, None for all; NaN where there is one. Raises ShapeError where there is nothing."""
+    return reduction("min", _operand(src, "min"), axis, keepdims)
+
+
+def any(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:  # noqa: A001
+    """Whether one over `axis`, None for all, is not 0."""
+    return reduction("any", _operand(src, "any"), axis, keepdims)
+
+
+def all(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:  # noqa: A001
+    """Whether none over `axis`, None for all, is 0."""
+    return reduction("all", _operand(src, "all"), axis, keepdims)
+
+
+def mean(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
+    """The sum over `axis`, None for all, by the number of elements; of integers and bool as float64, NaN for none."""
+    e = _float(src, "mean")
+    return sum(e, axis, keepdims) / float(_count(e, axis, "mean"))
+
+
+def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:
+    """The mean of squared distances from the mean over `axis`, None for all; `ddof` is taken from the number of elements.
+
+    The mean comes first, in a pass of its own: nothing is lost by cancellation.
+    """
+    e = _float(src, "var")
+    count = _count(e, axis, "var")
+    distance = build("square", e - mean(e, axis, keepdims=True))
+    freedom = count - ddof
+    return sum(distance, axis, keepdims) / (float(freedom) if freedom > 0 else 0.0)
+
+
+def std(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:
+    """The square root of `var`."""
+    return build("sqrt", var(src, axis, keepdims, ddof))
+
+
+def norm(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
+    """The square root of the sum of squares over `axis`, None for all."""
+    return build("sqrt", sum(build("square", _float(src, "norm")), axis, keepdims))
+
+
+def count_nonzero(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
+    """How many over `axis`, None for all, are not 0, as int64."""
+    return sum(cast(_operand(src, "count_nonzero"), np.bool_), axis, keepdims, np.int64)
+
+
+def _operand(src: Any, operation: str) -> Expr:
+    return as_expr(coerce(src, operation))
+
+
+def _float(src: Any, operation: str) -> Expr:
+    e = _operand(src, operation)
+    return e if e.key.dtype.kind == "f" else cast(e, np.float64)
+
+
+def _count(e: Expr, axis: Axes, operation: str) -> int:
+    return math.prod(e.shape[k] for k in axes_of(axis, e, operation))
+
+
+# mshadow's spellings
+
+
+def sumall_except_dim(src: Any, dim: int) -> Expr:
+    """One sum for each index of axis `dim`, over all other axes (mshadow sumall_except_dim<dim>)."""
+    return reduce_except_dim(src, dim, "sum")
+
+
+def reduce_except_dim(src: Any, dim: int, reducer: str = "sum") -> Expr:
+    """All axes but `dim` folded: `sum`, `prod`, `max`, `min`, `any` or `all` (mshadow reduce_except_dim<dim, Reducer>)."""
+    e = _operand(src, "reduce_except_dim")
+    (kept,) = axes_of(dim, e, "reduce_except_dim")
+    return reduction(reducer, e, [k for k in range(e.ndim) if k != kept], False)
+
+
+def reduce_with_axis(src: Any, axis: int, reducer: str = "sum") -> Expr:
+    """One axis folded, and gone (mshadow reduce_with_axis<Reducer>)."""
+    return reduction(reducer, _operand(src, "reduce_with_axis"), axis, False)
+
+
+def reduce_keepdim(src: Any, axis: int, reducer: str = "sum") -> Expr:
+    """All axes but `axis` folded to one element each (mshadow reduce_keepdim<Reducer>)."""
+    e = _operand(src, "reduce_keepdim")
+    (kept,) = axes_of(axis, e, "reduce_keepdim")
+    return reduction(reducer, e, [k for k in range(e.ndim) if k != kept], True)
+
+
+def sum_rows(src: Any) -> Expr:
+    """(n, m) -> (m,): the sum of the rows (mshadow sum_rows). Raises ShapeError for another number of axes."""
+    e = _operand(src, "sum_rows")
+    if e.ndim != 2:
+        raise ShapeError(f"sum_rows: shape {e.shape} has {e.ndim} axes, it must have two")
+    return reduction("sum", e, 0, False)
+
+
+def _method(name: str) -> Callable[..., Expr]:
+    function: Callable[..., Expr] = globals()[name]
+
+    def method(self: Expr, axis: Axes = None, keepdims: bool = False, *, out: None = None, **more: Any) -> Expr:
+        if out is not None:
+            raise TypeError(f"{name}: there is no out=; assign the expression: target[...] = xt.{name}(e)")
+        given = {key: value for key, value in more.items() if value is not None}  # np.mean passes dtype=None
+        return function(self, axis, keepdims, **given)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = function.__doc__
+    return method
+
+
+for _name in ("sum", "prod", "max", "min", "any", "all", "mean", "var", "std"):
+    setattr(Expr, _name, _method(_name))

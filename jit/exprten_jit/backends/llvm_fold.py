@@ -1,0 +1,260 @@
+"""Folds as LLVM instructions, in the order that `reducers` defines.
+
+A fold *along* vectors holds its accumulators in registers, `lanes` elements wide in all; *across* them each lane of the vector
+loop has accumulators of its own, and a serial loop brings the rows together. Both are a loop over whole rounds of accumulators,
+then single elements into accumulators in memory, then a tree; and a stack of results where there is more than one block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..derived import apply
+from ..ir import Fold, local
+from ..nest import Reduce
+from ..reducers import TABLE, Order
+from .llvm_text import INDEX_TYPE, Lanes, literal
+from .llvm_values import Known, Values, Where
+
+DEPTH = 64  # results of blocks that wait for their partner: enough for 2^64 blocks
+
+Partials = list[Lanes]  # one for each fold
+
+
+class Folds(Values):
+    """Emits folds."""
+
+    def across(self, node: Fold, known: Known, where: Where | None) -> Lanes:
+        """A fold for each lane of `where`, rows brought together one after the other."""
+        assert where is not None and node.order is not None, f"the fold over {node.axis.name} is not placed"
+        order, count = node.order, where.count
+
+        def element(k: str) -> Lanes:
+            inside = {**known, node.axis: Lanes(k, INDEX_TYPE)}
+            x = self.value(node.body, inside, where)
+            return x if x.count == count else self.splat(x, count)
+
+        def block(start: str, end: str) -> Partials:
+            t = self.text
+            whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
+            first = [self._identity(node, count)] * order.lanes
+
+            def step(k: str, lanes: list[Lanes]) -> list[Lanes]:
+                return [self.combine(node, x, element(t.index("add", k, n))) for n, x in enumerate(lanes)]
+
+            lanes = t.carry(start, whole, order.lanes, first, step)
+            lanes = self._singles(node, lanes, whole, whole, end, element)
+            return [self._tree(node, lanes)]
+
+        return self._blocks([node], order, count, known[node.extent].name, block)[0]
+
+    def reduce(self, stmt: Reduce, known: Known, run: Callable[[Known], None]) -> None:
+        """The folds of a statement into `known`; `run` does the statements of its body, for one element."""
+        order = stmt.folds[0].order
+        assert order is not None, "a scheduled fold has an order"
+        splats, self.splats = self.splats, {}
+        if stmt.lanes > 1:
+            self.splat_invariants([node.body for node in stmt.folds], stmt.axis, stmt.lanes, known)
+            extent = self.value(stmt.extent, known, None).name
+            results = self._blocks(stmt.folds, order, 1, extent, lambda a, b: self._along(stmt, order, known, a, b))
+        else:
+            extent = self.value(stmt.extent, known, None).name
+            results = self._blocks(
+                stmt.folds, order, 1, extent, lambda a, b: self._one_by_one(stmt, order, known, a, b, run)
+            )
+        self.splats = splats
+        known.update(zip(stmt.folds, results, strict=True))
+
+    def _along(self, stmt: Reduce, order: Order, known: Known, start: str, end: str) -> Partials:
+        t, width, folds = self.text, stmt.lanes, stmt.folds
+        groups = order.lanes // width
+        whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
+
+        def elements(k: str, mask: str | None, count: int = width) -> list[Lanes]:
+            where, inside = Where(stmt.axis, k, count, mask), dict(known)
+            values = [self.value(node.body, inside, where) for node in folds]
+            return [x if x.count == count else self.splat(x, count) for x in values]
+
+        def step(k: str, lanes: list[Lanes]) -> list[Lanes]:
+            out = list(lanes)
+            for g in range(groups):
+                for f, x in enumerate(elements(t.index("add", k, g * width), None)):
+                    out[f * groups + g] = self.combine(folds[f], out[f * groups + g], x)
+            return out
+
+        def masked_step(k: str, lanes: list[Lanes]) -> list[Lanes]:
+            out = list(lanes)
+            left = t.let(f"trunc i64 {t.index('sub', end, k)} to i32", "i32")
+            for g in range(groups):
+                many = self.splat(left, width)
+                positions = ", ".join(f"i32 {g * width + n}" for n in range(width))
+                mask = t.let(f"icmp slt <{width} x i32> <{positions}>, {many.name}", "i1", width)
+                for f, x in enumerate(elements(t.index("add", k, g * width), mask.name)):
+                    old = out[f * groups + g]
+                    new = self.combine(folds[f], old, x)
+                    out[f * groups + g] = t.let(f"select {mask}, {new}, {old}", old.lane, width)
+            return out
+
+        first = [self._identity(node, width) for node in folds for _ in range(groups)]
+        lanes = t.carry(start, whole, order.lanes, first, step)
+        if stmt.masked:
+            lanes = t.carry(whole, end, order.lanes, lanes, masked_step)
+            return [self._tree(node, lanes[f * groups : (f + 1) * groups]) for f, node in enumerate(folds)]
+        results = []
+        for f, node in enumerate(folds):
+            mine = lanes[f * groups : (f + 1) * groups]
+            mine = self._singles(node, mine, whole, whole, end, lambda k, f=f: elements(k, None, 1)[f])  # type: ignore[misc]
+            results.append(self._tree(node, mine))
+        return results
+
+    def _one_by_one(
+        self, stmt: Reduce, order: Order, known: Known, start: str, end: str, run: Callable[[Known], None]
+    ) -> Partials:
+        """Every element on its own, into accumulators in memory."""
+        places = [self._place(node, [self._identity(node, order.lanes)]) for node in stmt.folds]
+
+        def step(k: str) -> None:
+            inside = {**known, stmt.axis: Lanes(k, INDEX_TYPE)}
+            run(inside)
+            where = Where(stmt.axis, k, 1)
+            for node, place in zip(stmt.folds, places, strict=True):
+                self._join(node, place, order.lanes, 1, start, k, self.value(node.body, inside, where))
+
+        self.text.loop(start, end, 1, step)
+        return [
+            self._tree(node, self._fetch(node, place, 1, order.lanes))
+            for node, place in zip(stmt.folds, places, strict=True)
+        ]
+
+    def _singles(
+        self, node: Fold, lanes: list[Lanes], base: str, low: str, high: str, element: Callable[[str], Lanes]
+    ) -> list[Lanes]:
+        """The elements low to high, one at a time; element k belongs to accumulator k - base."""
+        count = node.order.lanes if node.order else 1
+        across = len(lanes) == count
+        place = self._place(node, lanes)
+        width = lanes[0].count if across else 1
+        self.text.loop(low, high, 1, lambda k: self._join(node, place, count, width, base, k, element(k)))
+        return self._fetch(node, place, len(lanes), lanes[0].count)
+
+    def _join(self, node: Fold, place: str, count: int, width: int, base: str, k: str, x: Lanes) -> None:
+        t = self.text
+        at = t.index("and", t.index("sub", k, base), count - 1)
+        address = self._accumulator(node, place, at, width)
+        self._keep(node, self.combine(node, self._kept(node, address, width), x), address)
+
+    def _place(self, node: Fold, lanes: list[Lanes]) -> str:
+        """Memory that holds the accumulators, one after the other."""
+        place = self.text.reserve(f"[{len(lanes) * lanes[0].count} x {node.dtype.memory}]")
+        for n, x in enumerate(lanes):
+            self._keep(node, x, self._accumulator(node, place, str(n), x.count))
+        return place
+
+    def _fetch(self, node: Fold, place: str, count: int, width: int) -> list[Lanes]:
+        return [self._kept(node, self._accumulator(node, place, str(n), width), width) for n in range(count)]
+
+    def _accumulator(self, node: Fold, place: str, at: str, width: int) -> str:
+        kind = Lanes("", node.dtype.memory, width).type
+        return self.text.let(f"getelementptr {kind}, ptr {place}, i64 {at}", "ptr").name
+
+    def _keep(self, node: Fold, x: Lanes, address: str) -> None:
+        t, dtype = self.text, node.dtype
+        if dtype.memory != dtype.lane:  # a bool is a byte here: an array of bits has no addresses
+            x = t.let(f"zext {x} to {Lanes('', dtype.memory, x.count).type}", dtype.memory, x.count)
+        t.put(f"store {x}, ptr {address}, align {dtype.itemsize}")
+
+    def _kept(self, node: Fold, address: str, width: int) -> Lanes:
+        dtype = node.dtype
+        kind = Lanes("", dtype.memory, width).type
+        return self._lanes(
+            self.text.let(f"load {kind}, ptr {address}, align {dtype.itemsize}", dtype.memory, width), dtype
+        )
+
+    def _identity(self, node: Fold, count: int) -> Lanes:
+        text = literal(TABLE[node.reducer].identity(node.dtype), node.dtype)
+        return self.splat(Lanes(text, node.dtype.lane), count)
+
+    def combine(self, node: Fold, a: Lanes, b: Lanes) -> Lanes:
+        x, y = local("a", node.dtype), local("b", node.dtype)
+        return self.value(apply(TABLE[node.reducer].combine, x, y), {x: a, y: b}, None)
+
+    def _tree(self, node: Fold, lanes: list[Lanes]) -> Lanes:
+        """Accumulator l with l + half, again and again: whole registers first, then inside the last one, where the lanes are the
+        accumulators of one fold.
+        """
+        order = node.order
+        assert order is not None, "a scheduled fold has an order"
+        inside = len(lanes) < order.lanes
+        while len(lanes) > 1:
+            half = len(lanes) // 2
+            lanes = [self.combine(node, lanes[k], lanes[k + half]) for k in range(half)]
+        result = lanes[0]
+        while inside and result.count > 1:
+            half = result.count // 2
+            result = self.combine(node, self._half(result, 0, half), self._half(result, half, half))
+        return result
+
+    def _half(self, x: Lanes, first: int, count: int) -> Lanes:
+        if count == 1:
+            return self.text.let(f"extractelement {x}, i32 {first}", x.lane)
+        picked = ", ".join(f"i32 {first + n}" for n in range(count))
+        return self.text.let(f"shufflevector {x}, {x.type} poison, <{count} x i32> <{picked}>", x.lane, count)
+
+    # blocks
+
+    def _blocks(
+        self, folds: Sequence[Fold], order: Order, width: int, extent: str, block: Callable[[str, str], Partials]
+    ) -> Partials:
+        """The results of all blocks, paired: each waits until its neighbour of the same size is there."""
+        t = self.text
+        kinds = [Lanes("", node.dtype.lane, width) for node in folds]
+        waiting = [t.reserve(f"[{DEPTH} x {kind.type}]") for kind in kinds]
+        now = [t.reserve(kind.type) for kind in kinds]
+        height, number = t.reserve(INDEX_TYPE), t.reserve(INDEX_TYPE)
+        for counter in (height, number):
+            t.put(f"store i64 0, ptr {counter}")
+
+        def get(counter: str) -> str:
+            return t.let(f"load i64, ptr {counter}", INDEX_TYPE).name
+
+        def top(which: int, at: str) -> str:
+            return t.let(f"getelementptr {kinds[which].type}, ptr {waiting[which]}, i64 {at}", "ptr").name
+
+        def fetch(address: str, kind: Lanes) -> Lanes:
+            return t.let(f"load {kind.type}, ptr {address}", kind.lane, width)
+
+        def pop() -> None:
+            at = t.index("sub", get(height), 1)
+            t.put(f"store i64 {at}, ptr {height}")
+            for n, (node, kind) in enumerate(zip(folds, kinds, strict=True)):
+                paired = self.combine(node, fetch(top(n, at), kind), fetch(now[n], kind))
+                t.put(f"store {paired}, ptr {now[n]}")
+
+        def push() -> None:
+            carries = t.reserve(INDEX_TYPE)
+            t.put(f"store i64 {get(number)}, ptr {carries}")
+
+            def odd() -> str:
+                return t.let(f"trunc i64 {get(carries)} to i1", "i1").name
+
+            def pair() -> None:
+                pop()
+                t.put(f"store i64 {t.index('lshr', get(carries), 1)}, ptr {carries}")
+
+            t.while_(odd, pair)
+            at = get(height)
+            for n, kind in enumerate(kinds):
+                t.put(f"store {fetch(now[n], kind)}, ptr {top(n, at)}")
+            for counter in (height, number):
+                t.put(f"store i64 {t.index('add', get(counter), 1)}, ptr {counter}")
+
+        def one(start: str) -> str:
+            t.when(t.let(f"icmp sgt i64 {start}, 0", "i1").name, push)
+            end = t.lesser(t.index("add", start, order.block), extent)
+            for place, x in zip(now, block(start, end), strict=True):
+                t.put(f"store {x}, ptr {place}")
+            return end
+
+        t.repeat("0", extent, one)
+        t.while_(lambda: t.let(f"icmp sgt i64 {get(height)}, 0", "i1").name, pop)
+        return [fetch(place, kind) for place, kind in zip(now, kinds, strict=True)]

@@ -1,0 +1,46 @@
+"""Which way a fold runs: along a row that vectors run along, or across rows, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .ir import Axis, Const, Fold, Kernel, Load, Value, fold
+from .reducers import ACROSS, along
+from .rewrite import affine, rewrite, walk
+
+
+def folds_of(*roots: Value) -> list[Fold]:
+    """Every fold below the roots, inner ones first."""
+    return [node for node in walk(*roots) if isinstance(node, Fold)]
+
+
+def owns_rows(node: Fold) -> bool:
+    """Whether a fold reads rows: its axis is one of unit stride."""
+    for part in walk(node.body):
+        if isinstance(part, Load) and node.axis in part.offset.free:
+            form = affine(part.offset, node.axis)
+            if form and isinstance(form[0], Const) and abs(form[0].value) == 1:
+                return True
+    return False
+
+
+def vector_axis(kernel: Kernel) -> Axis | None:
+    """The innermost axis, if vectors are to run along it: not where each of its elements is a fold of a row of its own."""
+    if not kernel.axes:
+        return None
+    axis = kernel.axes[-1][0]
+    found = folds_of(*(store.value for store in kernel.stores))
+    return None if any(axis in node.free and owns_rows(node) for node in found) else axis
+
+
+def ordered(kernel: Kernel) -> Callable[[Value], Value]:
+    """Gives every fold of a kernel its order, which follows from the structure and the strides that are known."""
+    axis = vector_axis(kernel)
+
+    def change(node: Value) -> Value | None:
+        if not isinstance(node, Fold) or node.order is not None:
+            return None
+        order = ACROSS if axis is not None and axis in node.free else along(node.dtype)
+        return fold(node.reducer, node.axis, node.extent, rewrite(node.body, change), order)
+
+    return lambda value: rewrite(value, change)

@@ -1,0 +1,105 @@
+"""Reducers: what folds an axis into one value. One row each.
+
+A fold adds in one order, whatever the width of the registers: element k of a block joins lane k mod `lanes`, lanes halve (l with
+l + lanes/2), and the blocks' results pair up like the bits of a counter. So a sum of n elements has the rounding error of a tree,
+and the same bits on every processor. Lanes begin with the identity, which changes no value: -0.0 for a sum of floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .dtypes import BOOL, DTYPES, DType, of_numpy
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Order:
+    """How elements are brought together: `lanes` accumulators, elements of one `block` at a time."""
+
+    lanes: int
+    block: int
+
+
+# along the elements of a row; lanes fill 128 bytes of the accumulator's type
+ALONG = {32: Order(32, 4096), 64: Order(16, 4096)}
+ACROSS = Order(4, 256)  # rows brought together element by element
+
+
+def along(dtype: DType) -> Order:
+    """The order of a fold whose axis is the one that vectors run along."""
+    return ALONG[max(32, dtype.bits)]
+
+
+@dataclass(frozen=True)
+class Reducer:
+    """`combine` is an operation of the table; `accumulator` gives the type that elements are converted to, and the result's.
+
+    `identity` changes no value it is combined with; `empty` is the value of no elements, None where there is none.
+    """
+
+    name: str
+    combine: str
+    reference: Callable[..., Any]
+    accumulator: Callable[[DType], DType]
+    identity: Callable[[DType], bool | int | float]
+    empty: bool | int | None = None
+
+
+def _same(dtype: DType) -> DType:
+    return dtype
+
+
+def _bool(_: DType) -> DType:
+    return BOOL
+
+
+def _widened(dtype: DType) -> DType:
+    """Integers are added as NumPy's: in 64 bits."""
+    wanted = of_numpy(np.add.reduce(np.zeros(1, dtype.numpy)).dtype)
+    return wanted or DTYPES["int64"]
+
+
+def _least(dtype: DType) -> bool | int | float:
+    return float("-inf") if dtype.kind == "f" else dtype.python(dtype.smallest)
+
+
+def _greatest(dtype: DType) -> bool | int | float:
+    return float("inf") if dtype.kind == "f" else dtype.python(dtype.largest)
+
+
+ROWS = (
+    Reducer("sum", "add", np.sum, _widened, lambda t: -0.0 if t.kind == "f" else 0, 0),
+    Reducer("prod", "multiply", np.prod, _widened, lambda t: t.python(1), 1),
+    Reducer("max", "maximum", np.max, _same, _least),
+    Reducer("min", "minimum", np.min, _same, _greatest),
+    Reducer("any", "logical_or", np.any, _bool, lambda _: False, False),
+    Reducer("all", "logical_and", np.all, _bool, lambda _: True, True),
+)
+TABLE: dict[str, Reducer] = {row.name: row for row in ROWS}
+
+
+def brought_together(values: Iterable[T], combine: Callable[[T, T], T], identity: T, order: Order) -> T:
+    """The definition of the order: what every backend's code does."""
+    elements = list(values)
+    waiting: list[T] = []
+    for number, start in enumerate(range(0, max(1, len(elements)), order.block)):
+        lanes = [identity] * order.lanes
+        for k, x in enumerate(elements[start : start + order.block]):
+            lanes[k % order.lanes] = combine(lanes[k % order.lanes], x)
+        while len(lanes) > 1:
+            half = len(lanes) // 2
+            lanes = [combine(lanes[k], lanes[k + half]) for k in range(half)]
+        result, carries = lanes[0], number
+        while carries & 1:
+            result, carries = combine(waiting.pop(), result), carries >> 1
+        waiting.append(result)
+    result = waiting.pop()
+    while waiting:
+        result = combine(waiting.pop(), result)
+    return result
