@@ -21,6 +21,7 @@ from .expr import Apply, Expr, Scalar, Weak
 from .key import Key, Operand
 from .leaf import Leaf
 from .options import DEFAULT, Options
+from .reduction import Reduce
 from .shape import Layout
 from .statement import Arranged, Gathered
 
@@ -40,10 +41,11 @@ def _reader() -> Reader:
 
 
 @cache
-def _operands() -> tuple[tuple[int, int, int], int]:
-    """Offsets of the operands of an Apply, and of the value of a Scalar."""
+def _operands() -> tuple[tuple[int, int, int], int, int]:
+    """Offsets of the operands of an Apply, of the value of a Scalar, and of what a Reduce folds."""
     a = slot_offsets(Apply(), ("a", "b", "c"))
-    return (a["a"], a["b"], a["c"]), slot_offsets(Scalar(0.0, FLOAT64), ("value",))["value"]
+    value = slot_offsets(Scalar(0.0, FLOAT64), ("value",))["value"]
+    return (a["a"], a["b"], a["c"]), value, slot_offsets(Reduce(), ("src",))["src"]
 
 
 def make(
@@ -62,7 +64,7 @@ def make(
     calls = calls_of(target.key, mode, options)
     kind = e.key if isinstance(e, Expr) else type(e)
     before, made = calls.get(kind), (options, target.key, mode, kind)
-    if arranged.signature.indexed or arranged.signature.reverse or _made.get(made, 0) >= MAX_CALLS:
+    if arranged.signature.reverse or _made.get(made, 0) >= MAX_CALLS:
         return
     tree = _Tree()
     if not tree.enter(e, arranged.signature.types[-1]):
@@ -71,10 +73,15 @@ def make(
     shifts = arranged.shifts
     leaves = tuple((path, number[id(leaf)], _seen(leaf, shifts[number[id(leaf)]])) for path, leaf in tree.leaves)
     alike = (
-        target.layout.packed and len(arranged.sizes) == 1 and all(leaf.layout is target.layout for leaf in found.leaves)
+        not found.indexed
+        and target.layout.packed
+        and len(arranged.sizes) == 1
+        and all(leaf.layout is target.layout for leaf in found.leaves)
     )
     sizes = None if alike else tuple(n for _, n in arranged.sizes)
-    call = Direct(address, _seen(target, shifts[0]), leaves, tuple(tree.scalars), sizes, many, pinned, before)
+    call = Direct(
+        address, _seen(target, shifts[0]), leaves, tuple(tree.scalars), sizes, many, pinned, before, not found.indexed
+    )
     operators.accelerate(_class_of_leaves(target))
     calls[kind] = direct(call, _reader())
     _made[made] = _made.get(made, 0) + 1
@@ -123,19 +130,25 @@ class _Tree:
         return weak.word == "d"
 
     def walk(self, node: Expr, path: Path) -> bool:
-        """False where the tree shares a node (the next one with this key may not) or has a scalar to be range-checked."""
-        slots, value = _operands()
+        """False where the tree shares a node (the next one with this key may not), has a scalar to be range-checked, or a node
+        whose numbers are not slots: an index map, a counter.
+        """
+        slots, value, src = _operands()
         if isinstance(node, Scalar):
             self.scalars.append(((*path, value), node.key.dtype.word))
             again, convertible = id(node) in self.seen, node.key.dtype.kind in "fi"
             self.seen.add(id(node))
             return convertible and not again
-        if not isinstance(node, Apply):
-            self.leaves.append((path, node))  # type: ignore[arg-type]  # a plain statement has no other kind
+        if isinstance(node, Leaf):
+            self.leaves.append((path, node))
             return True
         if id(node) in self.seen:
             return False
         self.seen.add(id(node))
+        if isinstance(node, Reduce):
+            return self.walk(node.src, (*path, src))
+        if not isinstance(node, Apply):
+            return False
         steps = list(zip(node.operands, node.key.types, slots, strict=False))
         if not all(self.walk(x, (*path, slot)) for x, _, slot in steps if isinstance(x, Expr)):
             return False

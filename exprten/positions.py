@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from exprten_jit.folds import folds_of
 from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Value
 from exprten_jit.linear import equal, never
-from exprten_jit.nest import Columns, Let, Loop, Nest, Reduce, Stmt, Vector
+from exprten_jit.nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
 from exprten_jit.rewrite import substitute
 
 
@@ -96,7 +96,7 @@ def _before(body: Sequence[Stmt], fold: Fold, axes: set[Axis]) -> bool:
             return True
         if isinstance(stmt, Columns) and any(fold in folds_of(value) for _, value in stmt.saved):
             return True
-        if isinstance(stmt, Loop) and stmt.axis in axes:
+        if isinstance(stmt, Loop | Columns | Pieces) and stmt.axis in axes:
             continue
         if not isinstance(stmt, Let | Vector) and _before(stmt.body, fold, axes):
             return True

@@ -52,6 +52,8 @@ def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
             k for k, (axis, _) in enumerate(nest.kernel.axes[:-1]) if any(axis in v.free for _, v in columns.saved)
         ]
         return prod(extents[: max(outer, default=-1) + 1]) * extents[-1]
+    if columns is not None and value.free and columns.axis not in value.free:  # again for each block of columns
+        return _looped(value, [axis for axis, _ in nest.kernel.axes], extents) * -(-extents[-1] // columns.block)
     return _looped(value, [axis for axis, _ in nest.kernel.axes], extents)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import shape as shapes
 from .errors import ShapeError
 from .expr import Expr, as_expr, build, cast, coerce
 from .reduction import axes_of, reduction
@@ -70,12 +71,14 @@ def std(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> E
 
 def norm(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
     """The square root of the sum of squares over `axis`, None for all."""
-    return build("sqrt", sum(build("square", _float(src, "norm")), axis, keepdims))
+    squares = build("square", _float(src, "norm"))
+    return build("sqrt", reduction("sum", squares, axis, keepdims, operation="norm"))
 
 
 def count_nonzero(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
     """How many over `axis`, None for all, are not 0, as int64."""
-    return sum(cast(_operand(src, "count_nonzero"), np.bool_), axis, keepdims, np.int64)
+    e = cast(_operand(src, "count_nonzero"), np.bool_)
+    return reduction("sum", e, axis, keepdims, np.int64, "count_nonzero")
 
 
 def _operand(src: Any, operation: str) -> Expr:
@@ -96,26 +99,29 @@ def _count(e: Expr, axis: Axes, operation: str) -> int:
 
 def sumall_except_dim(src: Any, dim: int) -> Expr:
     """One sum for each index of axis `dim`, over all other axes (mshadow sumall_except_dim<dim>)."""
-    return reduce_except_dim(src, dim, "sum")
+    return _except(src, dim, "sum", False, "sumall_except_dim")
 
 
 def reduce_except_dim(src: Any, dim: int, reducer: str = "sum") -> Expr:
     """All axes but `dim` folded: `sum`, `prod`, `max`, `min`, `any` or `all` (mshadow reduce_except_dim<dim, Reducer>)."""
-    e = _operand(src, "reduce_except_dim")
-    (kept,) = axes_of(dim, e, "reduce_except_dim")
-    return reduction(reducer, e, [k for k in range(e.ndim) if k != kept], False)
-
-
-def reduce_with_axis(src: Any, axis: int, reducer: str = "sum") -> Expr:
-    """One axis folded, and gone (mshadow reduce_with_axis<Reducer>)."""
-    return reduction(reducer, _operand(src, "reduce_with_axis"), axis, False)
+    return _except(src, dim, reducer, False, "reduce_except_dim")
 
 
 def reduce_keepdim(src: Any, axis: int, reducer: str = "sum") -> Expr:
     """All axes but `axis` folded to one element each (mshadow reduce_keepdim<Reducer>)."""
-    e = _operand(src, "reduce_keepdim")
-    (kept,) = axes_of(axis, e, "reduce_keepdim")
-    return reduction(reducer, e, [k for k in range(e.ndim) if k != kept], True)
+    return _except(src, axis, reducer, True, "reduce_keepdim")
+
+
+def _except(src: Any, axis: int, reducer: str, keepdims: bool, operation: str) -> Expr:
+    e = _operand(src, operation)
+    kept = shapes.axis_of(axis, e.ndim, operation)
+    return reduction(reducer, e, [k for k in range(e.ndim) if k != kept], keepdims, operation=operation)
+
+
+def reduce_with_axis(src: Any, axis: int, reducer: str = "sum") -> Expr:
+    """One axis folded, and gone (mshadow reduce_with_axis<Reducer>)."""
+    e = _operand(src, "reduce_with_axis")
+    return reduction(reducer, e, shapes.axis_of(axis, e.ndim, "reduce_with_axis"), False, operation="reduce_with_axis")
 
 
 def sum_rows(src: Any) -> Expr:

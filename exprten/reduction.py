@@ -42,16 +42,18 @@ class Reduce(Expr):
         return (self.src,)
 
 
-def reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any = None) -> Expr:
+def reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any = None, operation: str | None = None) -> Expr:
     """`src` folded by reducer `name` over `axis`: an int, several, or None for all. `dtype` is what elements are converted to.
 
-    Raises ShapeError where there is no such axis, or nothing along it and the reducer has no value for that.
+    Raises ShapeError where there is no such axis, or nothing along it and the reducer has no value for that. `operation` is what
+    the user called, where that is not the reducer.
     """
+    operation = operation or name
     row = TABLE.get(name)
     if row is None:
-        raise ValueError(f"there is no reducer {name!r}; there are {', '.join(TABLE)}")
-    over = Over(name, src.ndim, axes_of(axis, src, name), bool(keepdims))
-    accumulator = row.accumulator(src.key.dtype) if dtype is None else dtype_row(dtype, name)
+        raise ValueError(f"{operation}: there is no reducer {name!r}; there are {', '.join(TABLE)}")
+    over = Over(name, src.ndim, axes_of(axis, src, operation), bool(keepdims))
+    accumulator = row.accumulator(src.key.dtype) if dtype is None else dtype_row(dtype, operation)
     shape = tuple(1 if k in over.axes else n for k, n in enumerate(src.shape) if over.keepdims or k not in over.axes)
     if any(src.shape[k] == 0 for k in over.axes):
         return _nothing(row, src, over, shape, accumulator.numpy)
@@ -69,7 +71,9 @@ def axes_of(axis: Any, src: Expr, operation: str) -> tuple[int, ...]:
     """Axes as a user names them, None for all, counted from 0 and in order. Raises ShapeError for one that is not there."""
     if axis is None:
         return tuple(range(src.ndim))
-    given = (axis,) if hasattr(axis, "__index__") else tuple(axis)
+    given = (axis,) if not isinstance(axis, tuple | list | range) else tuple(axis)
+    if not all(hasattr(a, "__index__") for a in given):
+        raise TypeError(f"{operation}: axis is {axis!r}; it must be an int, several, or None for all")
     axes = [shapes.axis_of(a, src.ndim, operation) for a in given]
     if len(set(axes)) < len(axes):
         raise ShapeError(f"{operation}: axes {given} name an axis of shape {src.shape} twice")

@@ -152,7 +152,10 @@ def broadcast_strides(shape: Shape, strides: Shape, to: Shape) -> Shape:
 
 def axis_of(axis: int, ndim: int, operation: str) -> int:
     """`axis` counted from 0. Raises ShapeError where there is no such axis."""
-    number = operator.index(axis)
+    try:
+        number = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{operation}: axis is {axis!r}; it must be an int") from None
     if not ndim:
         raise ShapeError(f"{operation}: axis {axis} of a shape without axes")
     if not -ndim <= number < ndim:

@@ -62,6 +62,7 @@ class Direct:
     many: int
     pinned: Callable[[bytes, tuple[Any, ...]], None]
     previous: Callable[[Any, Any], Any] | None
+    elementwise: bool  # a leaf with the target's layout may lie where the target lies
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,7 @@ class _DirectText:
         above = t.let(f"icmp uge i64 {low}, {target_high}", "i1").name
         below = t.let(f"icmp ule i64 {high}, {target_low}", "i1").name
         apart = t.let(f"or i1 {above}, {below}", "i1").name
-        if seen.itemsize == target.itemsize and seen.layout is target.layout:
+        if self.call.elementwise and seen.itemsize == target.itemsize and seen.layout is target.layout:
             same = t.let(f"icmp eq i64 {address}, {self.addresses[0]}", "i1").name
             apart = t.let(f"or i1 {apart}, {same}", "i1").name
         self._require(apart)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..derived import apply
-from ..ir import Fold, local
+from ..dtypes import INDEX
+from ..ir import Fold, Load, Op, Value, local
 from ..nest import Reduce
 from ..reducers import TABLE, Order
 from .llvm_text import INDEX_TYPE, Lanes, literal
@@ -28,6 +29,7 @@ class Folds(Values):
         """A fold for each lane of `where`, rows brought together one after the other."""
         assert where is not None and node.order is not None, f"the fold over {node.axis.name} is not placed"
         order, count = node.order, where.count
+        self._compute_outside(node, known, where)
 
         def element(k: str) -> Lanes:
             inside = {**known, node.axis: Lanes(k, INDEX_TYPE)}
@@ -47,6 +49,19 @@ class Folds(Values):
             return [self._tree(node, lanes)]
 
         return self._blocks([node], order, count, known[node.extent].name, block)[0]
+
+    def _compute_outside(self, node: Fold, known: Known, where: Where) -> None:
+        """What the body needs in every lane, but not of its own axis: before the loop, not in it."""
+        stack, seen = [node.body], set[Value]()
+        while stack:
+            part = stack.pop()
+            if part in seen or where.axis not in part.free:
+                continue
+            seen.add(part)
+            if node.axis in part.free:
+                stack.extend(reversed(part.children))
+            elif isinstance(part, Fold | Load) or (isinstance(part, Op) and part.dtype is not INDEX):
+                self.value(part, known, where)
 
     def reduce(self, stmt: Reduce, known: Known, run: Callable[[Known], None]) -> None:
         """The folds of a statement into `known`; `run` does the statements of its body, for one element."""
