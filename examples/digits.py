@@ -4,7 +4,7 @@
     chance (n, 10) = exp(score) / sum(exp(score))        of each digit; the sum is over the row
     loss           = -log(chance of the right digit)     its gradient by score is chance - one_hot(digit)
 
-Every element-wise line below is one kernel. Matrix products, and the sums and maxima of rows, are NumPy's, on the same memory:
+Every line below that assigns is one kernel, the sums and maxima of rows included. Matrix products are NumPy's, on the same memory:
 this version of exprten has none. After the first step nothing is compiled and no tensor is allocated, although the last batch of
 an epoch is shorter than the others.
 
@@ -52,9 +52,8 @@ class Batch:
     digit: xt.Tensor  # (n, 1)
     score: xt.Tensor  # (n, 10)
     chance: xt.Tensor  # (n, 10)
-    loss: xt.Tensor  # (n, 10), 0 except at the right digit
-    best: xt.Tensor  # (n, 1), the greatest score
-    total: xt.Tensor  # (n, 1), the sum that makes chances of exp(score)
+    loss: xt.Tensor  # (n, 1), of each image
+    right: xt.Tensor  # (n, 1), whether the greatest score is that of the digit
 
     def first(self, n):
         """The first n images: views, on the same memory."""
@@ -73,7 +72,7 @@ def make_batch(n, xpu):
     def rows(columns, dtype=xt.float32):
         return xt.empty((n, columns), dtype, device=xpu)
 
-    return Batch(rows(PIXELS), rows(1, xt.int64), rows(DIGITS), rows(DIGITS), rows(DIGITS), rows(1), rows(1))
+    return Batch(rows(PIXELS), rows(1, xt.int64), rows(DIGITS), rows(DIGITS), rows(1), rows(1, xt.bool_))
 
 
 # NumPy's part, written into memory that is there.
@@ -81,14 +80,6 @@ def make_batch(n, xpu):
 
 def matmul(a, b, out):
     np.matmul(a.numpy(), b.numpy(), out=out.numpy())
-
-
-def sum_into(out, e, axis):
-    np.sum(e.numpy(), axis, out=out.numpy(), keepdims=out.ndim == e.ndim)
-
-
-def max_into(out, e, axis):
-    np.max(e.numpy(), axis, out=out.numpy(), keepdims=out.ndim == e.ndim)
 
 
 def fill(batch, images, digits, rows):
@@ -104,11 +95,8 @@ def forward(model, batch):
     """Scores and chances of a batch."""
     matmul(batch.pixels, model.weight.value, out=batch.score)
     batch.score += model.bias.value
-    max_into(batch.best, batch.score, axis=1)
-    batch.score -= batch.best  # now none is above 0, and exp cannot overflow
-    batch.chance[...] = xt.exp(batch.score)
-    sum_into(batch.total, batch.chance, axis=1)
-    batch.chance /= batch.total
+    powers = xt.exp(batch.score - xt.max(batch.score, axis=1, keepdims=True))  # none is above 1
+    batch.chance[...] = powers / xt.sum(powers, axis=1, keepdims=True)
 
 
 def one_hot(digit):
@@ -118,15 +106,17 @@ def one_hot(digit):
 
 def mean_loss(batch):
     """The loss after `forward`, a mean over the images."""
-    batch.loss[...] = xt.where(one_hot(batch.digit), xt.log(batch.total) - batch.score, 0.0)
-    return float(np.sum(batch.loss.numpy())) / len(batch.loss)
+    score = batch.score - xt.max(batch.score, axis=1, keepdims=True)
+    total = xt.sum(xt.exp(score), axis=1, keepdims=True)
+    batch.loss[...] = xt.log(total) - xt.sum(score * one_hot(batch.digit), axis=1, keepdims=True)
+    return float(np.mean(batch.loss.numpy()))
 
 
 def backward(model, batch):
     """The gradients of the mean loss, after `forward`. The chances become the gradient by the scores."""
     batch.chance[...] = (batch.chance - one_hot(batch.digit)) / len(batch.chance)
     matmul(batch.pixels.T, batch.chance, out=model.weight.grad)
-    sum_into(model.bias.grad, batch.chance, axis=0)
+    model.bias.grad[...] = xt.sum(batch.chance, axis=0)
 
 
 def update(value, grad, velocity, eta, momentum, decay):
@@ -147,7 +137,8 @@ def train_step(model, batch):
 
 def accuracy(batch):
     """The share of images whose greatest score is that of their digit, after `forward`."""
-    return float(np.mean(batch.score.numpy().argmax(axis=1) == batch.digit.numpy()[:, 0]))
+    batch.right[...] = xt.argmax(batch.score, axis=1, keepdims=True) == batch.digit
+    return float(np.mean(batch.right.numpy()))
 
 
 # The training.
@@ -181,6 +172,7 @@ def train(model, images, digits, train_rows, test_rows, xpu):
 
     fill(batch, images, digits, train_rows[:BATCH])
     losses, test_losses = [train_step(model, batch)], []  # the first step compiles every kernel there is
+    accuracy(batch)
     allocations = xt.memory.allocations
 
     starts = range(0, len(train_rows), BATCH)

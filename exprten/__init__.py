@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from numpy import bool_, float32, float64, int32, int64, uint8
 
-from . import functions, testing
+from . import functions, library, testing
 from .assign import assign
 from .buffer import memory
 from .device import Device, Stream, cpu, gpu
@@ -55,12 +55,16 @@ from .interop import (
     zeros,
     zeros_like,
 )
+from .library import *  # noqa: F403  # likewise, in library.__all__
 from .modes import kAddTo, kNullOp, kWriteInplace, kWriteTo, req
 from .options import no_compile, options
+from .own_op import F, Op, op
 from .plan import Plan, plan
 from .reduce import (
     all,
     any,
+    argmax,
+    argmin,
     count_nonzero,
     max,
     mean,
@@ -80,14 +84,14 @@ from .target import Target
 from .tensor import Tensor
 
 __all__ = [
-    "AliasError", "CompileError", "DTypeError", "Device", "DeviceError", "Expr", "ExprtenError", "FreedSpaceError",
-    "OutOfMemoryError", "Plan", "ReadOnlyError", "ShapeError", "Stream", "Target", "Tensor", "TensorContainer", "abs",
-    "all", "alloc_space", "any", "arange", "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim",
+    "AliasError", "CompileError", "DTypeError", "Device", "DeviceError", "Expr", "ExprtenError", "F", "FreedSpaceError",
+    "Op", "OutOfMemoryError", "Plan", "ReadOnlyError", "ShapeError", "Stream", "Target", "Tensor", "TensorContainer", "abs",
+    "all", "alloc_space", "any", "arange", "argmax", "argmin", "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim",
     "broadcast_multi_axes", "broadcast_scalar", "broadcast_to", "broadcast_with_axis", "concat", "copy",
     "count_nonzero", "cpu", "crop", "empty", "empty_like", "evaluate", "flip", "float32", "float64", "free_space",
     "full", "gpu", "info", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "max", "mean", "memory",
-    "min", "mirror", "new_tensor", "no_compile", "norm", "ones", "options", "pad", "plan", "prod", "range",
+    "min", "mirror", "new_tensor", "no_compile", "norm", "ones", "op", "options", "pad", "plan", "prod", "range",
     "reduce_except_dim", "reduce_keepdim", "reduce_with_axis", "repmat", "req", "reshape", "slice", "stats", "std",
     "sum", "sum_rows", "sumall_except_dim", "swapaxis", "testing", "transpose", "uint8", "var", "zeros", "zeros_like",
 ]  # fmt: skip
-__all__ += functions.__all__
+__all__ += functions.__all__ + library.__all__

@@ -14,6 +14,7 @@ from exprten_jit.dtypes import DType
 from .buffer import NO_MEMORY, Buffer
 from .errors import AliasError, FreedSpaceError, ReadOnlyError, ShapeError
 from .expr import Expr, Weak, check_range, coerce
+from .gather import Gathered, gather
 from .joined import Joined, parts_of
 from .key import op_key
 from .launch import Launch, Statement, alias_error, launch_of, run
@@ -22,7 +23,6 @@ from .modes import Mode, mode_error, mode_of
 from .options import current
 from .overlap import injective, order, shares
 from .shape import Layout
-from .statement import Gathered, gather
 
 T = TypeVar("T", bound=Leaf | Joined)
 

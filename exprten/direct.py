@@ -1,6 +1,6 @@
 """Which statements are called directly, and how machine code finds their operands.
 
-An element-wise statement that has run a few times gets a builtin that reads addresses and scalars out of the tree by itself: no
+A statement that has run a few times gets a builtin that reads addresses and scalars out of the tree by itself: no
 Python between the operator and the kernel. It checks what may differ the next time - layouts, memory, overlap - and hands back
 to Python whatever it was not made for. Over packed tensors of one layout it serves every shape, else the layouts it was made with.
 """
@@ -8,6 +8,7 @@ to Python whatever it was not made for. Over packed tensors of one layout it ser
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,13 +18,15 @@ from exprten_jit.dtypes import DTYPES, DType
 from . import operators
 from .buffer import Buffer
 from .device import cpu
-from .expr import Apply, Expr, Scalar, Weak
+from .expr import Apply, Expr, Iota, Scalar, Weak
+from .gather import Gathered
 from .key import Key, Operand
 from .leaf import Leaf
 from .options import DEFAULT, Options
 from .reduction import Reduce
+from .remap import Remap
 from .shape import Layout
-from .statement import Arranged, Gathered
+from .statement import Arranged
 
 MAX_OPERANDS = 64  # leaves and scalars of a directly called statement
 MAX_CALLS = 4  # layouts for which one statement has a direct call
@@ -40,12 +43,25 @@ def _reader() -> Reader:
     return Reader(t["layout"], t["buffer"], t["offset"], t["writable"], b["address"], y["size"], y["packed"])
 
 
+@dataclass(frozen=True)
+class _Slots:
+    """Where the operands of each kind of node lie, and what else of it a kernel's sizes depend on."""
+
+    apply: tuple[int, int, int]
+    value: int  # of a Scalar
+    src: int  # of a Reduce
+    remap: tuple[int, int]  # src and other
+    params: int
+    shape: int
+
+
 @cache
-def _operands() -> tuple[tuple[int, int, int], int, int]:
-    """Offsets of the operands of an Apply, of the value of a Scalar, and of what a Reduce folds."""
-    a = slot_offsets(Apply(), ("a", "b", "c"))
+def _slots() -> _Slots:
+    a = slot_offsets(Apply(), ("a", "b", "c", "shape"))
+    r = slot_offsets(Remap(), ("src", "other", "params"))
     value = slot_offsets(Scalar(0.0, FLOAT64), ("value",))["value"]
-    return (a["a"], a["b"], a["c"]), value, slot_offsets(Reduce(), ("src",))["src"]
+    src = slot_offsets(Reduce(), ("src",))["src"]
+    return _Slots((a["a"], a["b"], a["c"]), value, src, (r["src"], r["other"]), r["params"], a["shape"])
 
 
 def make(
@@ -79,8 +95,12 @@ def make(
         and all(leaf.layout is target.layout for leaf in found.leaves)
     )
     sizes = None if alike else tuple(n for _, n in arranged.sizes)
+    scalars, equal, fixed = tuple(tree.scalars), tuple(tree.same), tuple(tree.fixed)
+    seen = _seen(target, shifts[0])
+    scalars, equal, fixed = tuple(tree.scalars), tuple(tree.same), tuple(tree.fixed)
+    seen = _seen(target, shifts[0])
     call = Direct(
-        address, _seen(target, shifts[0]), leaves, tuple(tree.scalars), sizes, many, pinned, before, not found.indexed
+        address, seen, leaves, scalars, equal, fixed, sizes, many, pinned, before, elementwise=not found.indexed
     )
     operators.accelerate(_class_of_leaves(target))
     calls[kind] = direct(call, _reader())
@@ -115,46 +135,48 @@ def _class_of_leaves(leaf: Leaf) -> type:
 
 
 class _Tree:
-    """Paths to the leaves and scalars of a tree, in the order in which `gather` meets them."""
+    """Paths to the leaves and scalars of a tree, in the order in which `gather` meets them, and what else must be as it was."""
 
     def __init__(self) -> None:
         self.leaves: list[tuple[Path, Leaf]] = []
         self.scalars: list[tuple[Path, str]] = []
-        self.seen: set[int] = set()
+        self.same: list[tuple[Path, Path]] = []
+        self.fixed: list[tuple[Path, object]] = []
+        self.seen: dict[int, Path] = {}
 
     def enter(self, e: Expr | Weak, weak: DType) -> bool:
-        """The paths of the whole value; `weak` is what a Python scalar as the whole value becomes. False as for `walk`."""
+        """The paths of the whole value; `weak` is what a Python scalar as the whole value becomes. False for a tree that is too large,
+        or a scalar that has to be range-checked.
+        """
         if isinstance(e, Expr):
-            return e.key.paths <= MAX_OPERANDS and self.walk(e, ())
+            if e.key.paths <= MAX_OPERANDS:
+                self.walk(e, ())
+            return e.key.paths <= MAX_OPERANDS
         self.scalars.append(((), weak.word))
         return weak.word == "d"
 
-    def walk(self, node: Expr, path: Path) -> bool:
-        """False where the tree shares a node (the next one with this key may not), has a scalar to be range-checked, or a node
-        whose numbers are not slots: an index map, a counter.
-        """
-        slots, value, src = _operands()
-        if isinstance(node, Scalar):
-            self.scalars.append(((*path, value), node.key.dtype.word))
-            again, convertible = id(node) in self.seen, node.key.dtype.kind in "fi"
-            self.seen.add(id(node))
-            return convertible and not again
+    def walk(self, node: Expr, path: Path) -> None:
+        """The paths below a node. Its scalars are in range: that was checked when it was made."""
         if isinstance(node, Leaf):
             self.leaves.append((path, node))
-            return True
-        if id(node) in self.seen:
-            return False
-        self.seen.add(id(node))
-        if isinstance(node, Reduce):
-            return self.walk(node.src, (*path, src))
-        if not isinstance(node, Apply):
-            return False
-        steps = list(zip(node.operands, node.key.types, slots, strict=False))
-        if not all(self.walk(x, (*path, slot)) for x, _, slot in steps if isinstance(x, Expr)):
-            return False
+            return
+        before = self.seen.setdefault(id(node), path)
+        if before != path:
+            self.same.append((before, path))
+            return
+        slots = _slots()
+        if isinstance(node, Scalar):
+            self.scalars.append(((*path, slots.value), node.key.dtype.word))
+            return
+        if isinstance(node, Iota | Remap):  # sizes depend on them that no leaf's layout decides
+            self.fixed.append(((*path, slots.shape), node.shape))
+        if isinstance(node, Remap):
+            self.fixed.append(((*path, slots.params), node.params))
+        places = slots.remap if isinstance(node, Remap) else (slots.src,) if isinstance(node, Reduce) else slots.apply
+        steps = list(zip(node.operands, node.key.types, places, strict=False))
+        for x, _, slot in steps:
+            if isinstance(x, Expr):
+                self.walk(x, (*path, slot))
         for x, row, slot in steps:
             if not isinstance(x, Expr):
-                if row.word != "d":
-                    return False
                 self.scalars.append(((*path, slot), row.word))
-        return True

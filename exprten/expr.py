@@ -365,7 +365,7 @@ def as_expr(x: Expr | Weak) -> Expr:
     return Scalar(x, dtype_row(np.float64 if isinstance(x, float) else np.int64, "scalar"))
 
 
-_POWERS: dict[float, str] = {-1: "reciprocal", 0: "ones_like", 0.5: "sqrt", 1: "positive", 2: "square", 3: "cube"}
+POWERS: dict[float, str] = {-1: "reciprocal", 0: "ones_like", 0.5: "sqrt", 1: "positive", 2: "square", 3: "cube"}
 
 
 def power(base: Expr, exponent: Any) -> Expr:
@@ -378,7 +378,7 @@ def power(base: Expr, exponent: Any) -> Expr:
         raise ValueError(
             f"power: integers to the power {exponent} are no integers; convert with xt.cast(x, xt.float64) first"
         )
-    fast = None if isinstance(e, Expr) else _POWERS.get(float(exponent))
+    fast = None if isinstance(e, Expr) else POWERS.get(float(exponent))
     if fast is None:
         return build("power", base, exponent)
     return build(fast, base if base.key.dtype is row else cast(base, row.numpy))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from exprten_jit.derived import TABLE
+from exprten_jit.derived import row_of
 from exprten_jit.dtypes import ROWS as DTYPES
 from exprten_jit.dtypes import DType, of_numpy
 
@@ -111,7 +111,7 @@ def _device(op: str, operands: Sequence[Operand]) -> Device:
 
 def _link(op: str, operands: Sequence[Operand], key: Key) -> None:
     """Let the operator find `key` by itself next time. Trees that are large as paths are built one checked node at a time."""
-    if len(operands) != 2 or max(key.paths, key.depth) > MANY_PATHS or f"{op}_key" not in LINKS:
+    if len(operands) != 2 or max(key.paths, key.depth) > MANY_PATHS or op not in _OPS:
         return
     left, right = operands
     if not isinstance(left, Key):
@@ -134,12 +134,18 @@ def cast_key(src: Key, dtype: DType) -> Key:
 
 def resolve(op: str, operands: Sequence[Operand]) -> tuple[DType, ...]:
     """The types that the operands of `op` are converted to, then the result's."""
-    given = [k.dtype.numpy if isinstance(k, Key) else k for k in operands]
+    return resolve_types(op, [k.dtype.numpy if isinstance(k, Key) else k for k in operands])
+
+
+def resolve_types(op: str, given: Sequence[Any]) -> tuple[DType, ...]:
+    """The same of operands of given types, `float` or `int` for a Python scalar."""
     shown = ", ".join(str(d) if isinstance(d, np.dtype) else f"a Python {d.__name__}" for d in given)
-    row = TABLE[op]
+    row = row_of(op)
     assert row.resolve is not None
     try:
         wanted = row.resolve(given)
+    except DTypeError:
+        raise  # of an operation inside of one of somebody's own: it says more
     except TypeError:
         raise DTypeError(
             f"{op}: not defined for {shown}{_HINTS.get(op, '')}; convert an operand with xt.cast"

@@ -22,6 +22,7 @@ from . import direct, recompute
 from .buffer import Buffer, pinned
 from .errors import AliasError, CompileError
 from .expr import Expr, Weak
+from .gather import Gathered
 from .joined import Joined, parts_of
 from .leaf import Leaf
 from .lower import Made, MovedError, lower
@@ -29,7 +30,7 @@ from .modes import Mode
 from .options import USE_CTYPES, Options, counters, may_compile, of_kernel
 from .positions import Elsewhere, elsewhere, wrong
 from .show import tree
-from .statement import Arranged, Gathered, Operand, Signature, arrange
+from .statement import Arranged, Operand, Signature, arrange
 
 RELEASE = 1 << 20  # elements, 0.1 ms and more: letting the interpreter lock go, with the memory pinned, costs 3 to 7 us
 DIRECT_AFTER = 2  # runs found again before a direct call is made: it costs as much as a small kernel
@@ -193,10 +194,9 @@ def _kernel(arranged: Arranged, s: Statement) -> Kernel:
         ir, made = lower(arranged)
     except MovedError:
         raise alias_error(s.mode, s.target, s.targets[0]) from None
-    reads = elsewhere(ir, [ir.leaves[n] for n in s.overlapping])
     with _compile_lock:
         kernel = _kernels.get(signature) or _kernels.setdefault(
-            signature, Kernel(_compile(ir, signature.options), made, reads)
+            signature, Kernel(_compile(ir, signature.options), made, elsewhere(ir))
         )
     _check_positions(kernel, arranged, s)
     return kernel
@@ -206,7 +206,8 @@ def _check_positions(kernel: Kernel, arranged: Arranged, s: Statement) -> None:
     """Raise AliasError where the target is read anywhere but where it is stored: the index of an element decides here."""
     if kernel.elsewhere:
         code, sizes = kernel.code, dict(arranged.sizes)
-        read = wrong(kernel.elsewhere, code.kernel, code.nest, sizes, s.mode.name == "inplace")
+        overlapping = [code.kernel.leaves[n] for n in s.overlapping]
+        read = wrong(kernel.elsewhere, code.kernel, code.nest, sizes, overlapping, s.mode.name == "inplace")
         if read is not None:
             number = code.kernel.leaves.index(read.load.leaf)
             views = (*s.targets, *s.found.leaves)

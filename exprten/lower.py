@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from exprten_jit.derived import apply
+from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
 from exprten_jit.folds import ordered
 from exprten_jit.ir import Axis, Kernel, Leaf, Local, Param, Store, Value, axis, cast, fold, index, load, param, size
 from exprten_jit.rewrite import guarded, substitute
 
+from .gather import WEAK
 from .key import Key
-from .statement import WEAK, Arranged, Operand, Signature
+from .statement import Arranged, Operand, Signature
 
 Index = tuple[Value, ...]
 
@@ -30,6 +31,7 @@ class Made:
     along: frozenset[Axis | Local]
     guarded: bool
     folded: tuple[tuple[Axis, str], ...]  # axes of folds around it, with the names of their extents
+    cost: int  # of the operation, in additions
 
 
 def lower(arranged: Arranged) -> tuple[Kernel, tuple[tuple[Made, ...], ...]]:
@@ -75,7 +77,9 @@ class _Lowering:
             if key.op == "reduce":
                 self.reduce[n] = len(self.reduce)
             below = max((self.height[ref] for ref in entry[1 : 1 + len(key.args)] if ref != WEAK), default=0)
-            self.height[n] = below + (len(key.map.axes) if key.op == "reduce" else 0)
+            self.height[n] = below
+            if key.op == "reduce":
+                self.height[n] += len(self._live(n))
 
     def _guard(self) -> None:
         """Find what lies below a guarded Remap."""
@@ -118,7 +122,8 @@ class _Lowering:
     def _store(self, t: int, start: Value) -> Store:
         """What is stored to target `t`, which begins at `start` of the joined axis."""
         signature, leaf = self.signature, self.leaves[t]
-        here = tuple(axis(f"i{k}") for k in range(len(signature.axes)))
+        ndim = len(signature.operands[t].classes) if signature.indexed else len(signature.axes)
+        here = tuple(axis(f"i{k}") if k in signature.axes else index(0) for k in range(ndim))
         offset = self._offset(signature.operands[t], here)
         self.old = load(leaf, offset)
         self.made.append([])
@@ -194,7 +199,7 @@ class _Lowering:
                 return value
         value = apply(key.op, *operands)
         along = frozenset[Axis | Local]().union(*(i.free for i in at))
-        self.made[-1].append(Made(node, value, along, node in self.guarded, self.around[node, at]))
+        self.made[-1].append(Made(node, value, along, node in self.guarded, self.around[node, at], row_of(key.op).cost))
         return value
 
     def _aligned(self, node: int, at: Index) -> Index:
@@ -205,23 +210,23 @@ class _Lowering:
 
     def _folds(self, node: int) -> tuple[tuple[Axis, str], ...]:
         """The axes of a Reduce with the names of their extents, outermost first: the highest."""
-        names = self.signature.folded[self.reduce[node]]
         top = self.height[node] - 1
-        return tuple((axis(f"f{top - k}"), name) for k, name in enumerate(names))
+        return tuple((axis(f"f{top - k}"), name) for k, (_, name) in enumerate(self._live(node)))
+
+    def _live(self, node: int) -> list[tuple[int, str]]:
+        """The folded axes of a Reduce that have more than one element, with the names of their extents."""
+        over, names = self.signature.folded[self.reduce[node]]
+        return [(k, name) for k, name in zip(over.axes, names, strict=True) if name is not None]
 
     def _unfolded(self, node: int, at: Index) -> Index:
         """The index into the source of a Reduce."""
-        over = self.signature.structure[node][0].map
+        over, _ = self.signature.folded[self.reduce[node]]
         own = iter(self._aligned(node, at))
-        axes = {k: made for k, (made, _) in zip(over.axes, self._folds(node), strict=True)}
+        axes = {k: made for (k, _), (made, _) in zip(self._live(node), self._folds(node), strict=True)}
         out: list[Value] = []
         for k in range(over.ndim):
-            if k in axes:
-                out.append(axes[k])
-                if over.keepdims:
-                    next(own)
-            else:
-                out.append(next(own))
+            kept = next(own) if over.keepdims or k not in over.axes else index(0)
+            out.append(axes.get(k, index(0)) if k in over.axes else kept)
         return tuple(out)
 
     def _remapped(self, node: int, at: Index) -> tuple[Index, Value | None]:

@@ -12,10 +12,10 @@ from exprten_jit.rewrite import walk
 from . import recompute
 from .assign import prepare
 from .errors import DeviceError
+from .gather import WEAK
 from .launch import Launch, Statement, run
 from .modes import mode_of
 from .show import tree
-from .statement import WEAK
 from .target import Target
 from .tensor import Tensor
 
@@ -166,9 +166,11 @@ class Plan:
         return f"<plan of target {self._mode.symbol} {tree(self._value)}>"
 
 
-def _operations(kernel: Kernel) -> set[tuple[Value, recompute.Folded]]:
-    """Operations on elements, without those on the index alone, each with the folds around it. A fold is one of its body's."""
-    found: set[tuple[Value, recompute.Folded]] = set()
+def _operations(kernel: Kernel) -> list[tuple[Value, recompute.Folded]]:
+    """Operations on elements, without those on the index alone, each with the folds around it. A fold is one for each element of
+    its body.
+    """
+    found: list[tuple[Value, recompute.Folded]] = []
     for store in kernel.stores:
         for n, around in recompute.elements(store.value):
             if (
@@ -176,9 +178,9 @@ def _operations(kernel: Kernel) -> set[tuple[Value, recompute.Folded]]:
                 and n.op != "cast"
                 and (not n.free or any(isinstance(x, Load | Param) for x in walk(n)))
             ):
-                found.add((n, around))
+                found.append((n, around))
             elif isinstance(n, Fold) and isinstance(n.extent, Size):
-                found.add((n.body, (*around, (n.axis, n.extent.name))))
+                found.append((n.body, (*around, (n.axis, n.extent.name))))
     return found
 
 

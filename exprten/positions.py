@@ -25,14 +25,17 @@ class Elsewhere:
     folds: tuple[Fold, ...]
 
 
-def elsewhere(kernel: Kernel, overlapping: Collection[Leaf]) -> tuple[Elsewhere, ...]:
-    """The loads from a target, or from a leaf that overlaps one, that are not obviously at the position being stored."""
-    memory = {store.leaf for part in kernel.parts for store in part.stores} | set(overlapping)
+def elsewhere(kernel: Kernel) -> tuple[Elsewhere, ...]:
+    """The loads that are not obviously at the position being stored: from a target; and where there are folds, from any leaf,
+    because it may overlap the target another time.
+    """
+    targets = {store.leaf for part in kernel.parts for store in part.stores}
+    folded = any(folds_of(store.value) for part in kernel.parts for store in part.stores)
     found: list[Elsewhere] = []
     for t, part in enumerate(kernel.parts):
         (stored,) = part.stores
         for load, folds in _loads(stored.value):
-            if load.leaf in memory and (load.leaf != stored.leaf or load.offset is not stored.offset):
+            if (folded or load.leaf in targets) and (load.leaf != stored.leaf or load.offset is not stored.offset):
                 found.append(Elsewhere(t, load, folds))  # no clearer as one expression
     return tuple(found)
 
@@ -53,10 +56,19 @@ def _loads(root: Value) -> Iterator[tuple[Load, tuple[Fold, ...]]]:
 
 
 def wrong(
-    found: Sequence[Elsewhere], kernel: Kernel, nest: Nest, sizes: Mapping[str, int], strict: bool
+    found: Sequence[Elsewhere],
+    kernel: Kernel,
+    nest: Nest,
+    sizes: Mapping[str, int],
+    overlapping: Collection[Leaf],
+    strict: bool,
 ) -> Elsewhere | None:
-    """The first load that is not proved right, if there is one. `strict`: it must be the position that is being stored."""
-    return next((read for read in found if not _right(read, kernel, nest, sizes, strict)), None)
+    """The first load from a target, or from a leaf that overlaps one, that is not proved right, if there is one. `strict`: it must
+    be at the position that is being stored.
+    """
+    memory = {store.leaf for part in kernel.parts for store in part.stores} | set(overlapping)
+    reads = (read for read in found if read.load.leaf in memory)
+    return next((read for read in reads if not _right(read, kernel, nest, sizes, strict)), None)
 
 
 def _right(read: Elsewhere, kernel: Kernel, nest: Nest, sizes: Mapping[str, int], strict: bool) -> bool:
@@ -94,10 +106,10 @@ def _before(body: Sequence[Stmt], fold: Fold, axes: set[Axis]) -> bool:
     for stmt in body:
         if isinstance(stmt, Reduce) and fold in stmt.folds:
             return True
-        if isinstance(stmt, Columns) and any(fold in folds_of(value) for _, value in stmt.saved):
-            return True
         if isinstance(stmt, Loop | Columns | Pieces) and stmt.axis in axes:
             continue
+        if isinstance(stmt, Columns) and any(fold in folds_of(value) for _, value in stmt.saved):
+            return True
         if not isinstance(stmt, Let | Vector) and _before(stmt.body, fold, axes):
             return True
     return False

@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from exprten_jit.derived import TABLE
 from exprten_jit.ir import Axis, Fold, Op, Size, Value
 from exprten_jit.nest import Nest
 from exprten_jit.rewrite import walk
@@ -51,7 +50,8 @@ def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
         outer = [
             k for k, (axis, _) in enumerate(nest.kernel.axes[:-1]) if any(axis in v.free for _, v in columns.saved)
         ]
-        return prod(extents[: max(outer, default=-1) + 1]) * extents[-1]
+        columns_or_blocks = extents[-1] if columns.axis in value.free else -(-extents[-1] // columns.block)
+        return prod(extents[: max(outer, default=-1) + 1]) * columns_or_blocks
     if columns is not None and value.free and columns.axis not in value.free:  # again for each block of columns
         return _looped(value, [axis for axis, _ in nest.kernel.axes], extents) * -(-extents[-1] // columns.block)
     return _looped(value, [axis for axis, _ in nest.kernel.axes], extents)
@@ -60,10 +60,6 @@ def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
 def _looped(value: Value, axes: Sequence[Value], extents: Sequence[int]) -> int:
     deepest = max((k + 1 for k, axis in enumerate(axes) if axis in value.free), default=0)
     return prod(extents[:deepest])
-
-
-def _cost(value: Value) -> int:
-    return TABLE[value.op].cost if isinstance(value, Op) and value.op in TABLE else 0
 
 
 # what operations became, the loops, their extents, and all sizes by name
@@ -85,10 +81,16 @@ def _evaluated(part: Part, sizes: Sequence[int]) -> dict[Value, int]:
     return counts
 
 
+def _costs(made: Sequence[Made]) -> dict[Value, int]:
+    return {m.value: m.cost for m in made}
+
+
 def ratio(parts: Sequence[Part], sizes: Sequence[int]) -> float:
     """Evaluated operations over those needed, `sizes` being the elements of each node; 1.0 for a statement without operations."""
-    evaluated = sum(_cost(value) * count for part in parts for value, count in _evaluated(part, sizes).items())
-    needed = sum(_cost(value) * sizes[node] for node, value in {m.node: m.value for m in parts[0][0]}.items())
+    evaluated = sum(
+        _costs(part[0])[value] * count for part in parts for value, count in _evaluated(part, sizes).items()
+    )
+    needed = sum(cost * sizes[node] for node, cost in {m.node: m.cost for m in parts[0][0]}.items())
     return max(1.0, evaluated / needed) if needed else 1.0
 
 
@@ -101,7 +103,7 @@ def best_order(part: Part) -> tuple[int, ...] | None:
 
     def evaluated(loops: tuple[int, ...]) -> int:
         there, lengths = [axes[k] for k in loops], [extents[k] for k in loops]
-        return sum(_cost(value) * _looped(value, there, lengths) for value in {m.value for m in made})
+        return sum(cost * _looped(value, there, lengths) for value, cost in _costs(made).items())
 
     return min(itertools.permutations(range(len(axes))), key=evaluated)
 
@@ -112,5 +114,5 @@ def worst(parts: Sequence[Part], sizes: Sequence[int]) -> int:
     for part in parts:
         counts = _evaluated(part, sizes)
         for m in part[0]:
-            beyond[m.node] = beyond.get(m.node, -_cost(m.value) * sizes[m.node]) + _cost(m.value) * counts[m.value]
+            beyond[m.node] = beyond.get(m.node, -m.cost * sizes[m.node]) + m.cost * counts[m.value]
     return max(beyond, key=beyond.__getitem__)

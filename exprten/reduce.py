@@ -10,7 +10,7 @@ import numpy as np
 
 from . import shape as shapes
 from .errors import ShapeError
-from .expr import Expr, as_expr, build, cast, coerce
+from .expr import Expr, Iota, as_expr, build, cast, coerce
 from .reduction import axes_of, reduction
 
 Axes = Any  # an int, several, or None for all
@@ -49,7 +49,8 @@ def all(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:  # noqa: A
 def mean(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
     """The sum over `axis`, None for all, by the number of elements; of integers and bool as float64, NaN for none."""
     e = _float(src, "mean")
-    return sum(e, axis, keepdims) / float(_count(e, axis, "mean"))
+    count = _count(e, axis, "mean")
+    return sum(e, axis, keepdims) / float(count)
 
 
 def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:
@@ -79,6 +80,32 @@ def count_nonzero(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
     """How many over `axis`, None for all, are not 0, as int64."""
     e = cast(_operand(src, "count_nonzero"), np.bool_)
     return reduction("sum", e, axis, keepdims, np.int64, "count_nonzero")
+
+
+def argmax(src: Any, axis: int | None = None, keepdims: bool = False) -> Expr:
+    """The index of the greatest along `axis`, as int64; None: counted through all elements. The first of equals, the first NaN.
+    Raises ShapeError where there is nothing.
+    """
+    return _position("max", _operand(src, "argmax"), axis, keepdims, "argmax")
+
+
+def argmin(src: Any, axis: int | None = None, keepdims: bool = False) -> Expr:
+    """The index of the least along `axis`, likewise."""
+    return _position("min", _operand(src, "argmin"), axis, keepdims, "argmin")
+
+
+def _position(reducer: str, e: Expr, axis: int | None, keepdims: bool, operation: str) -> Expr:
+    """The least index at which the extreme stands: a second fold, over a row that the first one has just read."""
+    axes = range(e.ndim) if axis is None else [shapes.axis_of(axis, e.ndim, operation)]
+    extreme = reduction(reducer, e, axes, True, operation=operation)
+    here: Expr = build("equal", e, extreme)
+    if e.key.dtype.kind == "f":
+        here = build("logical_or", here, build("isnan", e))  # an extreme is NaN where there is one
+    index: Expr | int = 0
+    for k in axes:
+        along = Iota(e.shape, k, e.device)
+        index = index * e.shape[k] + along if isinstance(index, Expr) else along
+    return reduction("min", build("where", here, index, math.prod(e.shape[k] for k in axes)), axes, keepdims)
 
 
 def _operand(src: Any, operation: str) -> Expr:
@@ -146,5 +173,5 @@ def _method(name: str) -> Callable[..., Expr]:
     return method
 
 
-for _name in ("sum", "prod", "max", "min", "any", "all", "mean", "var", "std"):
+for _name in ("sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "argmax", "argmin"):
     setattr(Expr, _name, _method(_name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+from exprten_jit.dtypes import DType
 from exprten_jit.reducers import TABLE, Reducer
 
 from . import shape as shapes
@@ -56,7 +56,7 @@ def reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any = None
     accumulator = row.accumulator(src.key.dtype) if dtype is None else dtype_row(dtype, operation)
     shape = tuple(1 if k in over.axes else n for k, n in enumerate(src.shape) if over.keepdims or k not in over.axes)
     if any(src.shape[k] == 0 for k in over.axes):
-        return _nothing(row, src, over, shape, accumulator.numpy)
+        return _nothing(row, src, over, shape, accumulator, operation)
     if not over.axes:
         return cast(src, accumulator.numpy)
     node = Reduce()
@@ -80,13 +80,13 @@ def axes_of(axis: Any, src: Expr, operation: str) -> tuple[int, ...]:
     return tuple(sorted(axes))
 
 
-def _nothing(row: Reducer, src: Expr, over: Over, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Expr:
+def _nothing(row: Reducer, src: Expr, over: Over, shape: tuple[int, ...], accumulator: DType, operation: str) -> Expr:
     """The fold over no elements."""
     if row.empty is None:
         axis = next(k for k in over.axes if src.shape[k] == 0)
         raise ShapeError(
-            f"{row.name}: shape {src.shape} has nothing along axis {axis}, and {row.name} of nothing is no number"
+            f"{operation}: shape {src.shape} has nothing along axis {axis}, and {row.name} of nothing is no number"
         )
-    value: Expr = Scalar(dtype.type(row.empty).item(), dtype_row(dtype, row.name))
+    value: Expr = Scalar(accumulator.python(row.empty), accumulator)
     made: Expr = late["broadcast_to"](value, shape) if shape else value
     return made

@@ -46,6 +46,8 @@ Build = Callable[[Sequence[Value], Sequence[Value]], Sequence[Value]]
 Guard = Callable[[Sequence[Value], Sequence[Value]], Value]
 
 _maps: dict[tuple[Any, ...], IndexMap] = {}
+_params: dict[tuple[int, ...], tuple[int, ...]] = {}  # equal parameters are one object
+MAX_PARAMS = 65536  # of them; beyond it the table starts afresh
 _named_maps: dict[tuple[Any, ...], IndexMap] = {}
 
 
@@ -71,7 +73,10 @@ def remap(
     node = Remap()
     node.key = remap_key(made, src.key, other_key)
     node.shape = shapes.intern_shape(shape)
-    node.src, node.map, node.params, node.other = src, made, tuple(params), other
+    node.src, node.map, node.other = src, made, other
+    if len(_params) >= MAX_PARAMS:
+        _params.clear()
+    node.params = _params.setdefault(tuple(params), tuple(params))
     check_size(node)
     return node
 

@@ -1,138 +1,25 @@
-"""An assignment taken apart: what is read, in which structure, over which axes.
+"""The axes of a statement: in which order they are walked, and what each operand's strides along them are.
 
-`gather` walks the tree once, each node once. `arrange` decides the axes: a statement of element-wise operations only is
-*plain*: its axes are ordered by the target's strides, turned to run upwards, and merged where every operand runs on. A
-statement with a Remap or a counter is *indexed*: its axes are the target's, because indices mean something there.
+A statement of element-wise operations only is *plain*: its axes are ordered by the target's strides, turned to run upwards, and
+merged where every operand runs on. A statement with a Remap, a counter or a fold is *indexed*: its axes are the target's, because
+indices mean something there.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from exprten_jit.dtypes import DType
 
-from .expr import Expr, Weak
+from .axes import Folded, Same, folded, folds_first, merged
+from .gather import WEAK, Gathered, ones
 from .joined import Joined, parts_of
-from .key import leaf_key
 from .leaf import Leaf
 from .modes import Mode
 from .options import Options
-from .reduction import Reduce
 from .shape import Layout, Shape, broadcast_strides
-
-WEAK = -1  # in a structure: a Python scalar stands here
-
-
-@dataclass
-class Gathered:
-    """What a tree is made of. `structure` has an entry a node, operands before what uses them."""
-
-    structure: list[tuple[Any, ...]] = field(default_factory=list)
-    leaves: list[Leaf] = field(default_factory=list)
-    nodes: list[Expr | None] = field(
-        default_factory=list
-    )  # one for each entry; None: a Python scalar is the whole value
-    scalars: list[Any] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)  # how each scalar travels
-    params: list[tuple[int, ...]] = field(default_factory=list)  # of each Remap
-    folds: list[tuple[int, Reduce]] = field(default_factory=list)  # the entry of each Reduce, and itself
-    indexed: bool = False
-
-    @property
-    def elements(self) -> list[int]:
-        """The number of elements of each node."""
-        return [1 if node is None else node.size for node in self.nodes]
-
-
-def gather(root: Expr | Weak, weak: DType, target: Leaf | Joined) -> Gathered:
-    """Everything below `root`; `weak` is what a Python scalar as the whole value becomes. A joined target is known where it is
-    read as a whole. No recursion: trees may be deep.
-    """
-    joined = target if isinstance(target, Joined) else None
-    found = Gathered(indexed=joined is not None)
-    if not isinstance(root, Expr):
-        _scalar(found, root, weak)
-        found.structure.append((WEAK,))
-        found.nodes.append(None)
-        return found
-    position: dict[int, int] = {}
-    stack: list[Expr] = [root]
-    while stack:
-        node = stack[-1]
-        if id(node) in position:
-            stack.pop()
-            continue
-        if joined is not None and isinstance(node, Joined) and node.same(joined):
-            stack.pop()
-            position[id(node)] = len(found.nodes)
-            found.structure.append((leaf_key("own", node.key.dtype, node.device),))
-            found.nodes.append(node)
-            continue
-        operands = node.operands
-        missing = [x for x in operands if isinstance(x, Expr) and id(x) not in position]
-        if missing:
-            stack.extend(reversed(missing))
-            continue
-        stack.pop()
-        refs = [position[id(x)] if isinstance(x, Expr) else WEAK for x in operands]
-        if WEAK in refs:
-            for x, row in zip(operands, node.key.types, strict=True):
-                if not isinstance(x, Expr):
-                    _scalar(found, x, row)
-        _ENTER[node.key.op if node.key.op in _ENTER else "apply"](found, node, refs)
-        position[id(node)] = len(found.nodes)
-        found.nodes.append(node)
-    return found
-
-
-def _enter_apply(found: Gathered, node: Any, refs: list[int]) -> None:
-    found.structure.append((node.key, *refs))
-
-
-def _enter_leaf(found: Gathered, node: Any, _: list[int]) -> None:
-    found.structure.append((node.key, len(found.leaves)))
-    found.leaves.append(node)
-
-
-def _enter_scalar(found: Gathered, node: Any, _: list[int]) -> None:
-    found.structure.append((node.key,))
-    _scalar(found, node.value, node.key.dtype)
-
-
-def _enter_iota(found: Gathered, node: Any, _: list[int]) -> None:
-    found.structure.append((node.key, node.axis, *_ones(node)))
-    found.indexed = True
-
-
-def _enter_remap(found: Gathered, node: Any, refs: list[int]) -> None:
-    found.structure.append((node.key, *refs, *_ones(node)))
-    found.params.append(node.params)
-    found.indexed = True
-
-
-def _enter_reduce(found: Gathered, node: Any, refs: list[int]) -> None:
-    found.folds.append((len(found.structure), node))
-    found.structure.append((node.key, *refs, *_ones(node)))
-    found.indexed = True
-
-
-# `Any`: the kind of a node is told by its key's operation, once, not by isinstance for each
-_ENTER: dict[str, Callable[[Gathered, Any, list[int]], None]] = {
-    "apply": _enter_apply, "leaf": _enter_leaf, "scalar": _enter_scalar, "iota": _enter_iota, "remap": _enter_remap,
-    "reduce": _enter_reduce,
-}  # fmt: skip
-
-
-def _ones(node: Expr) -> tuple[bool, ...]:
-    return tuple(n == 1 for n in node.shape)
-
-
-def _scalar(found: Gathered, value: Any, row: DType) -> None:
-    found.scalars.append(float(value) if row.word == "d" else int(bool(value) if row.kind == "b" else value))
-    found.words.append(row.word)
 
 
 @dataclass(frozen=True)
@@ -162,7 +49,7 @@ class Signature:
     reverse: bool
     options: Options
     lead: int = 0  # axes of one element that the value has before the target's
-    folded: tuple[tuple[str, ...], ...] = ()  # for each Reduce the names of the extents of its folded axes
+    folded: tuple[Folded, ...] = ()  # for each Reduce
 
 
 @dataclass(frozen=True)
@@ -190,17 +77,23 @@ def arrange(
     """
     targets = parts_of(target)
     count = len(targets)
-    views = [*targets, *(leaf for n, leaf in enumerate(found.leaves, count) if operand_of[n] not in operand_of[:n])]
-    layouts = [view.layout for view in views]
-    axes, extents, strides, shifts = _indexed(layouts) if found.indexed else _plain(layouts)
-    if found.folds:
-        axes = _folds_first(axes, found, target)
-        extents = [parts_of(target)[0].shape[k] for k in axes]
+    joined = target.axis if isinstance(target, Joined) else None
+    goals = [part.layout for part in targets]
+    same = Same(found, target.shape, operand_of[count:], joined is None) if found.folds else None
+    if same is not None and joined is None and not (found.params or found.counters):
+        found, goals[0] = merged(same, goals[0])
+        same = Same(found, goals[0].shape, operand_of[count:], alone=True)
+    seen = [n for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]
+    views = [*targets, *(found.leaves[n - count] for n in seen)]
+    layouts = [*goals, *(found.layouts[n - count] for n in seen)]
+    axes, extents, strides, shifts = _indexed(layouts, joined) if found.indexed else _plain(layouts)
+    if same is not None:
+        axes = folds_first(axes, same)
+        extents = [goals[0].shape[k] for k in axes]
     if loops is not None:
         axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
     sizes = [(f"n{k}", n) for k, n in enumerate(extents)]
     every = [tuple(extents)]
-    joined = target.axis if isinstance(target, Joined) else None
     for t in range(1, count):
         assert joined is not None, "several targets are joined"
         length = targets[t].shape[joined]
@@ -216,9 +109,8 @@ def arrange(
     for r, params in enumerate(found.params):
         sizes += [(f"r{r}_p{n}", value) for n, value in enumerate(params)]
     structure = _renumbered(found, operand_of[count:])
-    root = found.nodes[-1]
-    lead = 0 if root is None or not found.indexed else max(0, root.ndim - target.ndim)
-    folded, lengths = _folded(found, target, {k: f"n{n}" for n, k in enumerate(axes)}) if found.folds else ((), [])
+    lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
+    over, lengths = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     sizes += lengths
     signature = Signature(
         mode.op,
@@ -232,7 +124,7 @@ def arrange(
         reverse,
         options,
         lead,
-        folded,
+        over,
     )
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, tuple(sizes), tuple(every), turned)
@@ -240,10 +132,15 @@ def arrange(
 
 def _renumbered(found: Gathered, operand_of: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
     """The structure with each leaf as its operand, `operand_of` the leaves: equal views are one."""
-    return tuple(
-        (entry[0], operand_of[entry[1]]) if entry[0] != WEAK and entry[0].op == "leaf" else entry
-        for entry in found.structure
-    )
+
+    def entry_of(entry: tuple[Any, ...], shape: Shape | None) -> tuple[Any, ...]:
+        if entry[0] == WEAK or shape is None:
+            return entry
+        if entry[0].op == "leaf":
+            return (entry[0], operand_of[entry[1]])
+        return (*entry, *ones(shape)) if entry[0].op == "reduce" else entry
+
+    return tuple(map(entry_of, found.structure, found.shapes))
 
 
 def _class(stride: int, near: bool) -> int | None:
@@ -251,105 +148,13 @@ def _class(stride: int, near: bool) -> int | None:
     return stride if stride == 0 or (near and stride in (1, -1)) else None
 
 
-# Extents of folds. Axes that are one by how the statement is built have one extent in the kernel, so that loops over them can be
-# shared: in x / sum(x, 1) the axis that is folded is the axis that is divided. Extents that are equal by chance are two.
-
-_Place = tuple[int, int]  # an entry of the structure, or the target; and one of its axes
-_TARGET = -2
-
-
-def _folded(
-    found: Gathered, target: Leaf | Joined, loops: dict[int, str]
-) -> tuple[tuple[tuple[str, ...], ...], list[tuple[str, int]]]:
-    """For each Reduce the names of the extents of its folded axes, and the extents that are no loop's."""
-    find = _classes(found, target)
-    joined = target.axis if isinstance(target, Joined) else None
-    names: dict[_Place, str] = {(_TARGET, k): name for k, name in loops.items() if k != joined}
-    sizes: list[tuple[str, int]] = []
-    out = []
-    for entry, node in found.folds:
-        ref, row = found.structure[entry][1], []
-        for k in node.key.map.axes:
-            place = find((ref, k))
-            if place not in names:
-                names[place] = f"m{len(sizes)}_f"
-                sizes.append((names[place], node.src.shape[k]))
-            row.append(names[place])
-        out.append(tuple(row))
-    return tuple(out), sizes
-
-
-def _classes(found: Gathered, target: Leaf | Joined) -> Callable[[_Place], _Place]:
-    """From an axis to the one that stands for all that are the same: the target's, where it is among them."""
-    above: dict[_Place, _Place] = {}
-
-    def find(place: _Place) -> _Place:
-        while place in above:
-            place = above[place]
-        return place
-
-    for one, other in _same_axes(found, target):
-        first, second = sorted((find(one), find(other)))
-        if first != second:
-            above[second] = first
-    return find
-
-
-MAX_PERMUTED = 5  # outer loops; 120 orders are tried at most
-
-
-def _folds_first(axes: list[int], found: Gathered, target: Leaf | Joined) -> list[int]:
-    """The axes in the order in which fewest folds are repeated by a loop that they do not depend on; the innermost stays."""
-    if not 2 < len(axes) <= MAX_PERMUTED + 1:
-        return axes
-    find = _classes(found, target)
-    needs = []
-    for n, node in found.folds:
-        kept = node.key.map.kept if node.key.map.keepdims else range(node.ndim)
-        places = [find((n, k)) for k in kept]
-        needs.append({k for entry, k in places if entry == _TARGET})
-
-    def repeated(order: tuple[int, ...]) -> int:
-        total = 0
-        for need in needs:
-            outer = need - {axes[-1]}
-            depth = max((k + 1 for k, a in enumerate(order) if a in outer), default=0)
-            total += sum(a not in outer for a in order[:depth])
-        return total
-
-    return [*min(itertools.permutations(axes[:-1]), key=repeated), axes[-1]]
-
-
-def _same_axes(found: Gathered, target: Leaf | Joined) -> Iterator[tuple[_Place, _Place]]:
-    """Pairs of axes that are one. An axis of one element is repeated, so it is no other axis."""
-    yield from _aligned(_TARGET, target.shape, len(found.nodes) - 1, found.nodes[-1])
-    for n, (entry, node) in enumerate(zip(found.structure, found.nodes, strict=True)):
-        if entry[0] == WEAK or node is None:
-            continue
-        key, refs = entry[0], entry[1 : 1 + len(entry[0].args)]
-        if key.op == "reduce":
-            kept = key.map.kept
-            mine = kept if key.map.keepdims else range(len(kept))
-            yield from (((n, k), (refs[0], of)) for k, of in zip(mine, kept, strict=True))
-            continue
-        for ref in refs[1:] if key.op == "remap" else refs:
-            if ref != WEAK:
-                yield from _aligned(n, node.shape, ref, found.nodes[ref])
-
-
-def _aligned(n: int, shape: Shape, ref: int, operand: Expr | None) -> Iterator[tuple[_Place, _Place]]:
-    if operand is None:
-        return
-    lead = len(shape) - operand.ndim
-    yield from (((n, lead + k), (ref, k)) for k, m in enumerate(operand.shape) if m != 1 and lead + k >= 0)
-
-
 _Axes = tuple[list[int], list[int], list[list[int]], list[int]]  # axes, extents, strides an operand, shifts an operand
 
 
-def _indexed(layouts: Sequence[Layout]) -> _Axes:
+def _indexed(layouts: Sequence[Layout], joined: int | None) -> _Axes:
     target = layouts[0]
-    axes = sorted(range(len(target.shape)), key=lambda k: -abs(target.strides[k]))
+    axes = [k for k, n in enumerate(target.shape) if n != 1 or k == joined]
+    axes.sort(key=lambda k: -abs(target.strides[k]))
     strides = [[0 if n == 1 else s for n, s in zip(view.shape, view.strides, strict=True)] for view in layouts]
     return axes, [target.shape[k] for k in axes], strides, [0] * len(layouts)
 

@@ -31,7 +31,18 @@ OUTPUT = {
     "exp_lazy": [r"<.*>", r"\[5\. 7\. 9\.\]", r"    out\[.*\] = .*", r"\[3\. 4\. 5\.\]"],
     "exp_template": [r"<.*>", r"\[ 8\. 11\. 14\.\]", r"    out\[.*\] = .*"],
     "exp_template_op": [r"<.*>", r"\[ 6\. 12\. 20\.\]", r"    out\[.*\] = .*"],
+    "own_op": [
+        r"\[\[0\. +1\.5 1\.5\]",
+        r"slope (2\.9|3\.0)\d, by least squares 2\.5\d",
+        r"<plan of .*smooth_l1\(.*>",
+        r"    out\[.*\] = where.*",
+    ],
     "digits": [r"epoch 30: loss 0\.\d+, .*", r"test accuracy 0\.9[5-9]\d", r"421 steps in .* for \d+ kernels"],
+    "normalise": [
+        r"standardise 178 x 13: phases 1, temporaries 0, .*",
+        r"  strip f0 .*",
+        r"classes by the nearest mean: 0.978 right, .*",
+    ],
     "tone_curve": [r"phases 1, temporaries 0, .*"],
     "edges": [r"phases 1, temporaries 0, .*"],
 }

@@ -236,10 +236,10 @@ def test_forty_doublings_are_a_small_kernel():
 
 def test_a_shared_node_is_computed_once():
     a = xt.ones(40)
-    s = xt.exp(a)
+    s = xt.sin(a)
     shared = xt.plan(xt.zeros(40), s * s + s)
-    assert shared.ir.count("exp(") == 1
-    assert xt.plan(xt.zeros(40), xt.exp(a) * xt.exp(a) + xt.exp(a)).ir.count("exp(") == 1  # by structure, too
+    assert shared.ir.count("sin(") == 1
+    assert xt.plan(xt.zeros(40), xt.sin(a) * xt.sin(a) + xt.sin(a)).ir.count("sin(") == 1  # by structure, too
 
 
 def test_options_change_the_kernel_and_come_back():

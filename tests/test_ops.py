@@ -2,6 +2,7 @@
 
 import ctypes
 import itertools
+import math
 import operator
 import shutil
 import struct
@@ -40,17 +41,19 @@ from exprten.functions import FUNCTIONS
 
 FUNCTION: dict[str, Callable[..., Any]] = FUNCTIONS | {"power": xt.power}
 PRIMITIVE_ONLY = {"quotient", "shift_left", "shift_right"}  # what derived rows are made of
-MATH = {"exp", "log", "sin", "cos", "tanh", "power"}  # within 4 ULP, every other operation to the bit
+# Within 4 ULP; every other operation to the bit.
+MATH = {"exp", "expm1", "log", "log1p", "erf", "sin", "cos", "tanh", "power"}
 EITHER_ZERO = {"maximum", "minimum", "fmax", "fmin", "clip"}  # NumPy's choice between +0 and -0 depends on the machine
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 
 # NumPy's function of the same name; where there is none, what the documentation of ours says.
 NUMPY: dict[str, Callable[..., Any]] = {
-    name: getattr(np, name) for name in FUNCTION if name not in {"identity", "cube", "clip"}
+    name: getattr(np, name) for name in FUNCTION if name not in {"identity", "cube", "clip", "erf"}
 } | {
     "identity": np.array,
     "cube": lambda a: a * a * a,
     "clip": lambda a, low, high: np.minimum(np.maximum(a, low), high),
+    "erf": lambda a: np.vectorize(math.erf, otypes=[float])(a).astype(np.exp(a).dtype),
 }
 
 
@@ -651,3 +654,23 @@ def test_the_cuda_column_is_cpp_of_the_same_value(cpp, case):
     function = getattr(cpp, f"f_{name}_{types[-1]}")
     function(*(ctypes.c_void_p(a.ctypes.data) for a in (out, *operands)), ctypes.c_longlong(len(out)))
     assert_primitive(name, out, primitive_reference(name, operands), f"C++ of {name}")
+
+
+@pytest.mark.parametrize(("dtype", "low", "high"), [(np.float32, -104, 89), (np.float64, -746, 710)])
+def test_exp_is_within_one_unit_of_the_last_place(dtype, low, high):
+    rng = np.random.default_rng(0)
+    ranges = [(low, high), (-1, 1), (-1e-3, 1e-3), (low, 0.8 * low), (0.99 * high, high)]
+    x = np.concatenate([rng.uniform(a, b, 40_000) for a, b in ranges]).astype(dtype)
+    with np.errstate(over="ignore"):
+        want = np.exp(x.astype(np.longdouble))
+        rounded = want.astype(dtype)
+    got = xt.evaluate(xt.exp(xt.asarray(x))).numpy()
+    finite = np.isfinite(rounded)
+    if np.finfo(np.longdouble).nmant > np.finfo(dtype).nmant:  # else there is nothing to measure with
+        unit = np.maximum(np.spacing(rounded[finite]), np.finfo(dtype).smallest_subnormal)
+        assert np.max(np.abs(got[finite] - want[finite]) / unit) < 1
+    np.testing.assert_array_equal(np.isinf(got), np.isinf(rounded))
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30], dtype)
+    np.testing.assert_array_equal(
+        xt.evaluate(xt.exp(xt.asarray(special))).numpy(), [1, 1, np.inf, 0, np.nan, np.inf, 0]
+    )

@@ -60,6 +60,10 @@ def _check_node(node: Value, kernel: Kernel) -> None:
             _require(
                 len(args) == 1 and (args[0].dtype.kind, dtype.kind) in CASTS, f"no cast {args[0].dtype} to {dtype}"
             )
+        case Op("bits", args, dtype):
+            _require(
+                len(args) == 1 and args[0].dtype.bits == dtype.bits, f"{args[0].dtype} has not the bits of {dtype}"
+            )
         case Op("floor_divide", args, dtype):
             _require(all(x.dtype is INDEX for x in (*args, node)), "`//` is index arithmetic")
         case Op(name, args):

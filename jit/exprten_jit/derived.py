@@ -6,15 +6,17 @@ It gets operands that are already of the types `resolve` asks for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .dtypes import BOOL, DType
+from . import vmath
+from .dtypes import BOOL, DTYPES, DType
 from .ir import Value, cast, const, op
-from .ops import NONZERO, PRIMITIVE, PRIMITIVES, REAL, SHIFT, Row, Types, common_types, promoted
+from .ops import NONZERO, PRIMITIVE, PRIMITIVES, REAL, SHIFT, Domain, Row, Types, common_types, loops_of, promoted
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,29 @@ class Derived(Row):
             raise ValueError(f"operation {self.name}: a derived row needs `expand`")
 
 
+class OwnName(str):
+    """The name of an operation of somebody's own: it reads like any other, and equals none but itself."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def row_of(name: str) -> Row:
+    """The row of an operation, of the table or of somebody's own."""
+    return OWN[name] if isinstance(name, OwnName) else TABLE[name]
+
+
 def apply(name: str, *args: Value, to: DType | None = None) -> Value:
     """Operation `name` on operands of its own types; `to` is the result's type where it is not the last operand's."""
-    row = TABLE[name]
+    row = row_of(name)
     if isinstance(row, Derived):
         assert row.expand is not None
         return row.expand(*args)
@@ -207,6 +229,79 @@ def _cube(a: Value) -> Value:
     return apply("multiply", apply("multiply", a, a), a)
 
 
+def _log1p(a: Value) -> Value:
+    """log(w) * a / (w - 1) with w = 1 + a, whose rounding cancels. (HP-15C Advanced Functions Handbook, appendix)"""
+    one = _number(1, a)
+    w = apply("add", one, a)
+    log = apply("log", w)
+    near = apply("multiply", log, apply("divide", a, apply("subtract", w, one)))
+    return _where(apply("equal", w, one), a, _where(_isinf(w), log, near))
+
+
+def _expm1(a: Value) -> Value:
+    """(u - 1) * a / log(u) with u = exp(a), whose rounding cancels. (Kahan; Higham, Accuracy and Stability, 1.14.1)"""
+    one = _number(1, a)
+    u = apply("exp", a)
+    less = apply("subtract", u, one)
+    near = apply("multiply", less, apply("divide", a, apply("log", u)))
+    far = apply("logical_or", _isinf(u), apply("equal", less, _number(-1, a)))
+    return _where(apply("equal", u, one), a, _where(far, less, near))
+
+
+# Up to 0.84375, erf(x) / x - 1 in x² (fdlibm s_erf.c). From there, erfc(x) exp(x²) in x (Cody, Rational Chebyshev approximations
+# for the error function, 1969), made for up to 4 and good enough for what is left of erfc beyond. Highest power first.
+_ERF = (
+    (
+        -2.37630166566501626084e-5,
+        -5.77027029648944159157e-3,
+        -2.84817495755985104766e-2,
+        -3.25042107247001499370e-1,
+        1.28379167095512558561e-1,
+    ),
+    (
+        -3.96022827877536812320e-6,
+        1.32494738004321644526e-4,
+        5.08130628187576562776e-3,
+        6.50222499887672944485e-2,
+        3.97917223959155352819e-1,
+        1.0,
+    ),
+)
+_ERFC = (
+    (2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1, 2.98635138197400131e2,
+     8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3, 1.23033935479799725e3),
+    (1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
+     3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3),
+)  # fmt: skip
+
+
+def _erf(a: Value) -> Value:
+    """In float64, whatever the type of `a`: one set of coefficients, and float32 rounded once."""
+    wide = cast(a, DTYPES["float64"])
+    y = apply("minimum", _absolute(wide), _number(6, wide))  # erf is 1 from 5.93 on
+    square = apply("multiply", y, y)
+    near = apply("add", y, apply("multiply", y, _quotient_of(_ERF, square)))
+    rest = apply("multiply", apply("exp", apply("negative", square)), _quotient_of(_ERFC, y))
+    far = apply("subtract", _number(1, y), rest)
+    size = _where(apply("less_equal", y, const(0.84375, y.dtype)), near, far)
+    return cast(apply("copysign", size, wide), a.dtype)
+
+
+def _quotient_of(polynomials: tuple[tuple[float, ...], tuple[float, ...]], x: Value) -> Value:
+    return apply("divide", *(_polynomial(coefficients, x) for coefficients in polynomials))
+
+
+def _polynomial(coefficients: tuple[float, ...], x: Value) -> Value:
+    total: Value = const(coefficients[0], x.dtype)
+    for c in coefficients[1:]:
+        total = apply("add", apply("multiply", total, x), const(c, x.dtype))
+    return total
+
+
+def _reference_erf(a: Any) -> Any:
+    return np.vectorize(math.erf, otypes=[np.float64])(a).astype(np.exp(a).dtype)
+
+
 def _predicate_types(types: Types) -> tuple[np.dtype[Any], ...]:
     return (*(promoted((t,)) for t in types), np.dtype(bool))
 
@@ -252,6 +347,11 @@ DERIVED: tuple[Derived, ...] = (
     Derived("clip", 3, _reference_clip,
             lambda o, a, low, high: ((low <= a) & (a <= high), (a < low) & (low <= high), (o.maximum(a, low) > high)),
             cost=2, resolve=common_types, expand=_clip),
+    Derived("exp", 1, np.exp, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=20, expand=vmath.exp),
+    Derived("log1p", 1, np.log1p, lambda o, a: (1 / (1 + a),), (Domain(low=-1.0),), cost=30, expand=_log1p),
+    Derived("expm1", 1, np.expm1, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=50, expand=_expm1),
+    Derived("erf", 1, _reference_erf, lambda o, a: (2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=60,
+            resolve=loops_of(np.exp), expand=_erf),
 )
 # fmt: on
 
@@ -266,5 +366,8 @@ _BY_KIND: dict[tuple[str, str], Callable[..., Value]] = {
     **{("fmod", kind): _fmod for kind in "iu"},
     **{("negative", kind): lambda a: op("subtract", (_number(0, a), a), a.dtype) for kind in "iu"},
 }
+
+# Operations that somebody has written as a Python function (exprten's `op`). Not in the table: there names are NumPy's.
+OWN: dict[OwnName, Derived] = {}
 
 TABLE: dict[str, Row] = {row.name: row for row in (*PRIMITIVES, *DERIVED)}

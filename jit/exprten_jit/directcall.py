@@ -58,6 +58,8 @@ class Direct:
     target: Seen
     leaves: tuple[tuple[tuple[int, ...], int, Seen], ...]  # path, operand, view
     scalars: tuple[tuple[tuple[int, ...], str], ...]
+    same: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]  # paths that end at one object
+    fixed: tuple[tuple[tuple[int, ...], object], ...]  # a path, and the object it ends at
     sizes: tuple[int, ...] | None
     many: int
     pinned: Callable[[bytes, tuple[Any, ...]], None]
@@ -121,6 +123,10 @@ class _DirectText:
         else:
             self._require_layout(self.layout, call.target)
             self.count = str(call.target.size)
+        for one, other in call.same:
+            self._same(self._follow(value, one), self._follow(value, other))
+        for path, thing in call.fixed:
+            self._same(self._follow(value, path), f"inttoptr (i64 {id(thing)} to ptr)")
         self.addresses[0] = self._address(target)
         tensors = [target] + [self._follow(value, path) for path, _, _ in call.leaves]
         for leaf, (_, operand, seen) in zip(tensors[1:], call.leaves, strict=True):

@@ -89,6 +89,8 @@ def _value(
             return _fold(node, int(known[id(extent)]), at, arrays, arguments)
         case Op("cast", (a,), dtype):
             return convert(known[id(a)], dtype)
+        case Op("bits", (a,), dtype):
+            return np.asarray(known[id(a)]).view(dtype.numpy)[()]
         case Op("floor_divide", (a, b)):
             return known[id(a)] // known[id(b)]
         case Op(name, args, dtype):

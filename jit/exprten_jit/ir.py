@@ -7,7 +7,7 @@
              | Size(name)                                      # an int64 argument: an extent, a stride, an offset
              | Axis(name)                                      # the index of a loop, from 0 below its extent
              | Load(leaf, offset, when)                        # leaf[offset]; 0, and memory untouched, where `when` is false
-             | Op(op, args, dtype)                             # a row of `ops`, or "cast"
+             | Op(op, args, dtype)                             # a row of `ops`, "cast", or "bits": the same bits as another type
              | Fold(reducer, axis, extent, body, order, dtype) # the body for every index of an axis, brought together
              | Local(name, dtype)                              # bound by the loop nest (schedule), never by a front end
 
@@ -251,6 +251,11 @@ def fold(reducer: str, axis: Axis, extent: Value, body: Value, order: Order | No
 
 def cast(value: Value, dtype: DType) -> Value:
     return value if value.dtype is dtype else op("cast", (value,), dtype)
+
+
+def bits(value: Value, dtype: DType) -> Value:
+    """The bits of `value` as another type of the same width."""
+    return op("bits", (value,), dtype)
 
 
 # Index arithmetic: exact identities only, enough for strides of 0 and 1 and for offsets of 0 to disappear.

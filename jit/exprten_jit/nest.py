@@ -4,6 +4,7 @@ stmt ::= Let(value)                          # computed here, known to everythin
 | Loop(axis, extent, body)            # one index at a time
 | Reduce(axis, extent, folds, ...)    # folds that share an axis, computed here, known to everything below
 | Pieces(axis, extent, ..., body)     # the axis cut where a guard or a quotient changes
+| Strip(axis, extent, fold, ...)      # a fold across rows, in a row of accumulators
 | Columns(axis, extent, ..., body)    # values of the innermost axis alone, saved before the outer loops
 | Vector(axis, low, high, ..., stores)  # `lanes` indices at a time
 nest ::= Nest(kernel, body, then)
@@ -55,6 +56,28 @@ class Reduce:
 
 
 @dataclass(frozen=True)
+class Strip:
+    """`fold` for `width` columns, into scratch: `body` brings the next `rows` in, `rest` those of them that are `there`. A block of
+    rows starts with `first`; its result is kept in `waiting`, at `top`, until there is one to pair it with.
+    """
+
+    axis: Axis
+    extent: Value
+    fold: Fold
+    into: Leaf
+    waiting: Leaf
+    width: int
+    rows: tuple[Local, ...]
+    there: tuple[Local, ...]
+    top: Local
+    first: tuple[Stmt, ...]
+    body: tuple[Stmt, ...]
+    rest: tuple[Stmt, ...]
+    pair: tuple[Stmt, ...]
+    keep: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True)
 class Vector:
     """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. With `stream`,
     a large target that is not read is stored past the caches.
@@ -89,7 +112,7 @@ class Pieces:
 @dataclass(frozen=True)
 class Columns:
     """`block` indices of the innermost axis at a time: each saved value is computed once for them, into scratch, and `body` runs
-    the outer loops over them.
+    the outer loops over them. A fold has its scratch from its Strip.
     """
 
     axis: Axis
@@ -100,8 +123,14 @@ class Columns:
     saved: tuple[tuple[Leaf, Value], ...]
     body: tuple[Stmt, ...]
 
+    @property
+    def scratch(self) -> tuple[Leaf, ...]:
+        """What is saved here and not by a Strip."""
+        strips = [stmt.into for stmt in self.body if isinstance(stmt, Strip)]
+        return tuple(leaf for leaf, _ in self.saved if leaf not in strips)
 
-Stmt = Let | Loop | Reduce | Pieces | Columns | Vector
+
+Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Vector
 
 
 @dataclass(frozen=True)
@@ -138,10 +167,13 @@ def show(nest: Nest) -> str:
 
 
 def _part(nest: Nest) -> str:
-    roots = [value for store in _stores(nest.body) for value in (store.offset, store.value)]
-    lines = _Lines(Namer(*roots))
+    lines = _Lines(Namer(*_roots(nest.body)))
     lines.put(nest.body, 0)
     return "\n".join(lines.lines) + ("\nall loops downwards" if nest.kernel.reverse else "")
+
+
+def _roots(stmts: Iterable[Stmt]) -> list[Value]:
+    return [value for store in _stores(stmts) for value in (store.offset, store.value)]
 
 
 def statements(stmts: Iterable[Stmt]) -> Iterator[Stmt]:
@@ -183,6 +215,16 @@ class _Lines:
                         f"{pad}columns of {axis.name} < {self.value(extent)}, {block} at a time, into {names}"
                     )
                     self.put(body, depth + 1)
+                case Strip(axis, extent, fold, into):
+                    order = fold.order
+                    assert order is not None, "a scheduled fold has an order"
+                    steps = f"{order.lanes} rows at a time, blocks of {order.block}"
+                    self.lines.append(
+                        f"{pad}strip {axis.name} < {self.value(extent)}, {steps}, {fold.reducer} into {into.name}"
+                    )
+                    strip = _Lines(Namer(*_roots(stmt.body)))  # its scratch holds other values than below
+                    strip.put(stmt.body, depth + 1)
+                    self.lines += strip.lines
                 case Reduce():
                     self.reduce(stmt, pad, depth)
                 case Vector():

@@ -1,7 +1,8 @@
 """Reducers: what folds an axis into one value. One row each.
 
-A fold adds in one order, whatever the width of the registers: element k of a block joins lane k mod `lanes`, lanes halve (l with
-l + lanes/2), and the blocks' results pair up like the bits of a counter. So a sum of n elements has the rounding error of a tree,
+A fold adds in one order, whatever the width of the registers. Along a row element k of a block joins lane k mod `lanes`, and
+lanes halve (l with l + lanes/2); across rows `lanes` of them are halved first, and then join the block. The blocks' results pair
+up like the bits of a counter. So a sum of n elements has the rounding error of a tree,
 and the same bits on every processor. Lanes begin with the identity, which changes no value: -0.0 for a sum of floats.
 """
 
@@ -20,15 +21,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Order:
-    """How elements are brought together: `lanes` accumulators, elements of one `block` at a time."""
+    """How elements are brought together: `lanes` at once, elements of one `block` after the other. With `grouped` those at once
+    become one before they join the accumulator; else each has an accumulator of its own.
+    """
 
     lanes: int
     block: int
+    grouped: bool = False
 
 
 # along the elements of a row; lanes fill 128 bytes of the accumulator's type
 ALONG = {32: Order(32, 4096), 64: Order(16, 4096)}
-ACROSS = Order(4, 256)  # rows brought together element by element
+ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
 
 
 def along(dtype: DType) -> Order:
@@ -84,18 +88,31 @@ ROWS = (
 TABLE: dict[str, Reducer] = {row.name: row for row in ROWS}
 
 
+def halved(lanes: list[T], combine: Callable[[T, T], T]) -> T:
+    """One value of a power of two: l with l + half, again and again."""
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        lanes = [combine(lanes[k], lanes[k + half]) for k in range(half)]
+    return lanes[0]
+
+
 def brought_together(values: Iterable[T], combine: Callable[[T, T], T], identity: T, order: Order) -> T:
     """The definition of the order: what every backend's code does."""
     elements = list(values)
     waiting: list[T] = []
     for number, start in enumerate(range(0, max(1, len(elements)), order.block)):
-        lanes = [identity] * order.lanes
-        for k, x in enumerate(elements[start : start + order.block]):
-            lanes[k % order.lanes] = combine(lanes[k % order.lanes], x)
-        while len(lanes) > 1:
-            half = len(lanes) // 2
-            lanes = [combine(lanes[k], lanes[k + half]) for k in range(half)]
-        result, carries = lanes[0], number
+        block = elements[start : start + order.block]
+        groups = [block[k : k + order.lanes] for k in range(0, len(block), order.lanes)]
+        if order.grouped:
+            result = identity
+            for group in groups:
+                result = combine(result, halved([*group, *[identity] * (order.lanes - len(group))], combine))
+        else:
+            lanes = [identity] * order.lanes
+            for group in groups:
+                lanes[: len(group)] = [combine(lane, x) for lane, x in zip(lanes, group, strict=False)]
+            result = halved(lanes, combine)
+        carries = number
         while carries & 1:
             result, carries = combine(waiting.pop(), result), carries >> 1
         waiting.append(result)

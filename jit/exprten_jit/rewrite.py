@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 
 from .dtypes import BOOL, INDEX
 from .ir import TRUE, Axis, Fold, Load, Op, Value, both, fold, index, load, negation, op
 
 
-def walk(*roots: Value, into_folds: bool = True) -> Iterator[Value]:
-    """Every node below the roots, once each, children first; of a fold the extent only, unless `into_folds`. No recursion: trees
-    may be hundreds deep.
+def walk(*roots: Value, into_folds: bool = True, known: Container[int] = ()) -> Iterator[Value]:
+    """Every node below the roots, once each, children first; of a fold the extent only, unless `into_folds`; nothing below those
+    whose id is `known`. No recursion: trees may be hundreds deep.
     """
     seen: set[int] = set()
     stack = [(root, False) for root in reversed(roots)]
@@ -19,7 +19,7 @@ def walk(*roots: Value, into_folds: bool = True) -> Iterator[Value]:
         node, expanded = stack.pop()
         if expanded:
             yield node
-        elif id(node) not in seen:
+        elif id(node) not in seen and id(node) not in known:
             seen.add(id(node))
             stack.append((node, True))
             children = node.children if into_folds or not isinstance(node, Fold) else (node.extent,)

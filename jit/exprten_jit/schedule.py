@@ -8,15 +8,17 @@ quotient of the innermost axis is made constant by cutting the axis into pieces:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from .derived import TABLE
+from .derived import TABLE, apply
 from .dtypes import BOOL, INDEX
 from .folds import folds_of, vector_axis
-from .ir import Axis, Const, Fold, Kernel, Leaf, Load, Local, Op, Param, Size, Store, Value, index, load, local
+from .ir import Axis, Const, Fold, Kernel, Leaf, Load, Local, Op, Param, Size, Store, Value, const, index, load, local
 from .ir import axis as named_axis
-from .nest import Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Vector
+from .nest import Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Strip, Vector
+from .reducers import TABLE as REDUCERS
+from .reducers import halved
 from .rewrite import affine, substitute, walk
 
 ONE = named_axis("one")  # the axis of a kernel without axes: a single step
@@ -40,11 +42,12 @@ def _open(
     """The statements that run the remaining loops, all of `bound` being known."""
     (axis, low, high), *inner = loops
     placed = _place(_roots(kernel.stores), machine, bound, done)
+    folds = _across(kernel, loops, bound)
+    saved = [] if folds or not inner else _columns(kernel, loops, bound)
+    if folds or saved:
+        return [*placed, *_save(kernel, machine, loops, bound, done, folds, saved)]
     if not inner:
         return [*placed, *_innermost(kernel, machine, axis, low, high, bound, done)]
-    saved = _columns(kernel, loops, bound)
-    if saved:
-        return [*placed, *_save(kernel, machine, loops, bound, done, saved)]
     return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)))]
 
 
@@ -54,32 +57,46 @@ def _roots(stores: Iterable[Store]) -> list[Value]:
 
 # Columns: what depends on the innermost axis, but on none of the loops still to open, would be computed again for every row.
 
+STRIP_BYTES = 2048  # of a row of accumulators: they and the rows that wait take 50 KiB of stack for each fold
 BLOCK = 2048  # elements of scratch for a saved value
 MAX_COLUMNS = 4  # saved values: 64 KiB of stack at most, where some threads have 128
 DEAR = 15  # additions; what costs less is computed again sooner than saved
 
 
-def _columns(kernel: Kernel, loops: list[Bounds], bound: frozenset[Axis | Local]) -> list[Value]:
-    """The largest dear values that need no axis but the innermost one and those bound. A fold is always dear."""
+def _columns(
+    kernel: Kernel, loops: list[Bounds], bound: frozenset[Axis | Local], folds: Collection[Fold] = ()
+) -> list[Value]:
+    """The largest dear values that need no axis but the innermost one and those bound; whatever is made of `folds` is dear."""
     axis = loops[-1][0]
-    if axis is ONE or kernel.reverse or _cuts(kernel.stores, axis) or any(isinstance(x, Local) for x in bound):
+    if not _by_columns(kernel, axis, bound):
         return []
     found: list[Value] = []
     seen, stack = set[Value](), [store.value for store in kernel.stores]
     while stack:
         node = stack.pop()
-        if node in seen or not isinstance(node, Op | Fold) or axis not in node.free:
+        if node in seen or not isinstance(node, Op) or axis not in node.free:
             continue
         seen.add(node)
-        if node.free <= bound | {axis} and (_has_fold(node, axis) or _cost(node) >= DEAR):
+        made_of = any(n in folds for n in walk(node)) if folds else False
+        if node.free <= bound | {axis} and (made_of or _cost(node) >= DEAR):
             found.append(node)
         else:
-            stack.extend(reversed(node.children if isinstance(node, Fold) else node.args))
-    return sorted(found, key=lambda node: (_has_fold(node, axis), _cost(node)), reverse=True)[:MAX_COLUMNS]
+            stack.extend(reversed(node.args))
+    return sorted(found, key=_cost, reverse=True)[:MAX_COLUMNS]
 
 
-def _has_fold(node: Value, axis: Axis) -> bool:
-    return any(axis in inner.free for inner in folds_of(node))
+def _by_columns(kernel: Kernel, axis: Axis, bound: frozenset[Axis | Local]) -> bool:
+    within = any(isinstance(x, Local) for x in bound)  # there is a block of columns already
+    return not (axis is ONE or kernel.reverse or within or _cuts(kernel.stores, axis))
+
+
+def _across(kernel: Kernel, loops: list[Bounds], bound: frozenset[Axis | Local]) -> list[Fold]:
+    """The folds across rows that can be computed here for all columns, inner ones first."""
+    axis = loops[-1][0]
+    if not _by_columns(kernel, axis, bound):
+        return []
+    folds = folds_of(*(store.value for store in kernel.stores))
+    return [node for node in folds if axis in node.free and node.free <= bound | {axis}]
 
 
 def _cost(node: Value) -> int:
@@ -93,26 +110,107 @@ def _save(
     loops: list[Bounds],
     bound: frozenset[Axis | Local],
     done: set[Value],
+    folds: list[Fold],
     saved: list[Value],
 ) -> list[Stmt]:
-    """The nest that computes `saved` before the remaining outer loops, a block of the innermost axis at a time."""
+    """The nest that computes `folds` and `saved` before the remaining outer loops, a block of the innermost axis at a time."""
     axis, _, extent = loops[-1]
     start, end = local("start", INDEX), local("end", INDEX)
-    scratch = [Leaf(f"column{n}", value.dtype) for n, value in enumerate(saved)]
-    fill = tuple(Store(leaf, axis - start, value) for leaf, value in zip(scratch, saved, strict=True))
-    again: dict[Value, Value] = {value: load(leaf, axis - start) for leaf, value in zip(scratch, saved, strict=True)}
-    stores = tuple(replace(store, value=substitute(store.value, again)) for store in kernel.stores)
-    within = bound | {start, end}
-    inside = set(done)
-    vector = _vector(kernel, machine, axis, start, end, fill)
-    filled = [
-        *_place(_roots(fill), machine, within, inside),
-        *_affine_lets(vector, machine, within, inside),
-        vector,
-    ]
-    rest = [*loops[:-1], (axis, start, end)]
-    body = [*filled, *_open(replace(kernel, stores=stores), machine, rest, within, inside)]
-    return [Columns(axis, extent, start, end, BLOCK, tuple(zip(scratch, saved, strict=True)), tuple(body))]
+    block = min((STRIP_BYTES // node.dtype.itemsize for node in folds), default=BLOCK)
+    within, inside = bound | {start, end}, set(done)
+    again: dict[Value, Value] = {}
+    kept: list[tuple[Leaf, Value]] = []
+    body: list[Stmt] = []
+    for node in folds:
+        into = Leaf(f"column{len(kept)}", node.dtype)
+        if _folds_inside(node):  # a strip would hold copies of copies
+            store = Store(into, axis - start, substitute(node, again))
+            body += _loop_over(kernel, machine, axis, start, end, (store,), within, inside)
+        else:
+            strip = _Stripping(kernel, machine, axis, start, end, block, within, inside)
+            body.append(strip.of(node, substitute(node.body, again), into))
+        again[node] = load(into, axis - start)
+        kept.append((into, node))
+    if folds and len(loops) > 1:
+        saved = _columns(kernel, loops, bound, folds)
+    scratch = [Leaf(f"column{len(kept) + n}", value.dtype) for n, value in enumerate(saved)]
+    if saved:
+        values = [substitute(value, again) for value in saved]
+        fill = tuple(Store(leaf, axis - start, value) for leaf, value in zip(scratch, values, strict=True))
+        body += _loop_over(kernel, machine, axis, start, end, fill, within, inside)
+        again |= {v: load(leaf, axis - start) for leaf, v in zip(scratch, saved, strict=True)}
+        kept += zip(scratch, saved, strict=True)
+    kernel = _with(kernel, again)
+    body += _open(kernel, machine, [*loops[:-1], (axis, start, end)], within, inside)
+    return [Columns(axis, extent, start, end, block, tuple(kept), tuple(body))]
+
+
+def _with(kernel: Kernel, values: dict[Value, Value]) -> Kernel:
+    return replace(
+        kernel, stores=tuple(replace(store, value=substitute(store.value, values)) for store in kernel.stores)
+    )
+
+
+def _loop_over(
+    kernel: Kernel,
+    machine: Machine,
+    axis: Axis,
+    low: Value,
+    high: Value,
+    stores: tuple[Store, ...],
+    bound: frozenset[Axis | Local],
+    done: set[Value],
+) -> list[Stmt]:
+    """A vector loop, after what it needs."""
+    vector = _vector(kernel, machine, axis, low, high, stores)
+    placed = _place(_roots(stores), machine, bound, done)
+    return [*placed, *_affine_lets(vector, machine, bound, done), vector]
+
+
+@dataclass(frozen=True)
+class _Stripping:
+    """Makes Strips over the columns `start` to `end` of an axis."""
+
+    kernel: Kernel
+    machine: Machine
+    axis: Axis
+    start: Local
+    end: Local
+    width: int
+    bound: frozenset[Axis | Local]
+    done: set[Value]
+
+    def of(self, node: Fold, body: Value, into: Leaf) -> Strip:
+        """The strip of a fold, its `body` in terms of what was saved before."""
+        row, order = REDUCERS[node.reducer], node.order
+        assert order is not None, "a scheduled fold has an order"
+        waiting, top = Leaf(f"{into.name}_waiting", node.dtype), local("top", INDEX)
+        rows = tuple(local(f"row{n}", INDEX) for n in range(order.lanes))
+        there = tuple(local(f"there{n}", BOOL) for n in range(order.lanes))
+        at = self.axis - self.start
+        identity, sums = const(row.identity(node.dtype), node.dtype), load(into, at)
+
+        def combine(a: Value, b: Value) -> Value:
+            return apply(row.combine, a, b)
+
+        group = [substitute(body, {node.axis: r}) for r in rows]
+        rest = [group[0], *(apply("where", t, x, identity) for t, x in zip(there[1:], group[1:], strict=True))]
+        above = top * self.width + at
+        return Strip(
+            node.axis, node.extent, node, into, waiting, self.width, rows, there, top,
+            first=self._loop(into, at, identity),
+            body=self._loop(into, at, combine(sums, halved(group, combine)), *rows),
+            rest=self._loop(into, at, combine(sums, halved(rest, combine)), *rows, *there),
+            pair=self._loop(into, at, combine(load(waiting, above), sums), top),
+            keep=self._loop(waiting, above, sums, top),
+        )  # fmt: skip
+
+    def _loop(self, leaf: Leaf, offset: Value, value: Value, *known: Local) -> tuple[Stmt, ...]:
+        bound = self.bound | set(known)
+        stores = (Store(leaf, offset, value),)
+        return tuple(
+            _loop_over(self.kernel, self.machine, self.axis, self.start, self.end, stores, bound, set(self.done))
+        )
 
 
 def _innermost(
@@ -126,8 +224,7 @@ def _innermost(
 ) -> list[Stmt]:
     cuts = _cuts(kernel.stores, axis)
     if not cuts:
-        vector = _vector(kernel, machine, axis, low, extent, kernel.stores)
-        return [*_affine_lets(vector, machine, bound, done), vector]
+        return _loop_over(kernel, machine, axis, low, extent, kernel.stores, bound, done)
     start, end = local("start", INDEX), local("end", INDEX)
     names: dict[Value, Local] = {cut.original: local(f"at{n}", cut.original.dtype) for n, cut in enumerate(cuts)}
     at_start: dict[Value, Value] = {axis: start}
@@ -212,7 +309,7 @@ def _place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Loc
             continue
         seen.add(node)
         if node.free <= bound:
-            placed += _reductions(node, machine, bound, done)
+            _reduce(node, machine, bound, done, placed)
             if not isinstance(node, Fold):
                 placed.append(Let(node))
             done.add(node)
@@ -221,9 +318,10 @@ def _place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Loc
     return placed
 
 
-def _reductions(root: Value, machine: Machine, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
-    """The folds that `root` is computed from, each after those it needs; neighbours over one axis share a pass."""
-    placed: list[Stmt] = []
+def _reduce(
+    root: Value, machine: Machine, bound: frozenset[Axis | Local], done: set[Value], placed: list[Stmt]
+) -> None:
+    """Place the folds that `root` is computed from, each after those it needs; neighbours over one axis share a pass."""
     for node in walk(root, into_folds=False):
         if not isinstance(node, Fold) or node in done:
             continue
@@ -236,13 +334,11 @@ def _reductions(root: Value, machine: Machine, bound: frozenset[Axis | Local], d
         last = placed[-1] if placed else None
         reduce = Reduce(node.axis, node.extent, (node,), lanes, masked, tuple(body))
         if not before and isinstance(last, Reduce) and _alike(last, reduce):
-            placed[-1] = replace(
-                last, folds=(*last.folds, node), lanes=min(last.lanes, lanes), masked=last.masked and masked
-            )
+            folds, fewer = (*last.folds, node), min(last.lanes, lanes)
+            placed[-1] = replace(last, folds=folds, lanes=fewer, masked=last.masked and masked)
         else:
             placed += [*before, reduce]
         done.add(node)
-    return placed
 
 
 def _folds_inside(node: Fold) -> bool:

@@ -28,7 +28,7 @@ class Namer:
     def lines(self, root: Value) -> list[str]:
         """Definitions of the shared values below `root` that have no name yet."""
         out = []
-        for node in walk(root):
+        for node in walk(*([root] if id(root) not in self.names else []), known=self.names):
             if id(node) in self._shared and id(node) not in self.names and node.children and node is not root:
                 text = show(node, self.names)
                 out.append(f"{self.give(node)} = {text}")

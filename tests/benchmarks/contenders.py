@@ -53,22 +53,28 @@ def arrays(tensors: Tensors) -> dict[str, np.ndarray]:
 
 
 def exprten_call(row: Row, tensors: Tensors) -> Call:
-    return Call(row.statement, {**tensors, **row.scalars})
+    return Call(row.statement, {**tensors, **row.scalars, **{name: getattr(xt, name) for name in row.functions}})
 
 
 def numpy_call(row: Row, tensors: Tensors) -> Call:
-    return Call(row.statement, {**arrays(tensors), **row.scalars})
+    return Call(
+        row.statement, {**arrays(tensors), **row.scalars, **{name: getattr(np, name) for name in row.functions}}
+    )
 
 
-def numpy_out_call(row: Row, tensors: Tensors) -> Call:
+def numpy_out_call(row: Row, tensors: Tensors) -> Call | None:
     """The temporaries t and u are allocated here, before the clock runs."""
+    if row.functions:
+        return None
     shape = tensors[row.target].shape
     names = {**arrays(tensors), **row.scalars, "t": np.zeros(shape, np.float32), "u": np.zeros(shape, np.float32)}
     return Call(row.chain, {**names, "add": np.add, "subtract": np.subtract, "multiply": np.multiply})
 
 
-def numexpr_call(row: Row, tensors: Tensors) -> Call:
+def numexpr_call(row: Row, tensors: Tensors) -> Call | None:
     """`re_evaluate` repeats the last `evaluate`, without parsing: a row's calls must be timed before the next row's is made."""
+    if row.functions:
+        return None
     import numexpr
 
     given = arrays(tensors)
@@ -77,7 +83,9 @@ def numexpr_call(row: Row, tensors: Tensors) -> Call:
     return Call("re_evaluate(operands)", {"re_evaluate": numexpr.re_evaluate, "operands": operands, "kept": given})
 
 
-def numba_call(row: Row, tensors: Tensors) -> Call:
+def numba_call(row: Row, tensors: Tensors) -> Call | None:
+    if row.functions:
+        return None
     loop = _numba_loop(row.element, row.axes, row.target, tuple(tensors), tuple(row.scalars), _items(row.constants))
     return Call(f"loop({', '.join([*tensors, *row.scalars])})", {"loop": loop, **arrays(tensors), **row.scalars})
 

@@ -62,7 +62,9 @@ def _repeats(timer: timeit.Timer, seconds: float) -> int:
 
 
 def check(row: Row, tensors: Tensors, calls: Mapping[str, Call]) -> None:
-    """Each call once, from the same numbers. Exits where the bits are not NumPy's."""
+    """Each call once, from the same numbers. Exits where the bits are not NumPy's; of a fold, which has an order of its own,
+    where the numbers are not.
+    """
 
     def outcome(call: Call) -> np.ndarray:
         fill(tensors)
@@ -72,7 +74,12 @@ def check(row: Row, tensors: Tensors, calls: Mapping[str, Call]) -> None:
     wanted = outcome(numpy_call(row, tensors))
     for name, call in calls.items():
         got = outcome(call)
-        if not np.array_equal(got.view(np.int32), wanted.view(np.int32)):
+        same = (
+            np.allclose(got, wanted, 1e-4, 1e-5)
+            if row.functions
+            else np.array_equal(got.view(np.int32), wanted.view(np.int32))
+        )
+        if not same:
             worst = np.abs(got - wanted).max()
             raise SystemExit(
                 f"{row.name} {wanted.shape}: {name} differs from NumPy by up to {worst:.3g}: {row.statement}"

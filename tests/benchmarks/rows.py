@@ -47,6 +47,9 @@ class Row:
         default_factory=dict
     )  # literals of the statement, which are float32 to NumPy
     axes: int = 1
+    functions: tuple[
+        str, ...
+    ] = ()  # that exprten and NumPy both have; a row with some has no element, and no other contender
 
     @property
     def element(self) -> str:
@@ -86,6 +89,23 @@ NINE = Row(
     layouts={"o": PACKED, "a": PACKED, "b": PACKED, "c": PACKED},
     constants={"two": 2.0, "half": 0.5},
 )
+SOFTMAX = "o[...] = exp(a - max(a, {0}, keepdims=True)) / sum(exp(a - max(a, {0}, keepdims=True)), {0}, keepdims=True)"
+
+
+def fold(name: str, statement: str, target: Layout, *functions: str) -> Row:
+    """A row of folds, over two axes, of NumPy's statement alone."""
+    return Row(name, statement, "o", "", "", {"o": target, "a": PACKED}, axes=2, functions=functions)
+
+
+FOLDS = (
+    fold("rowsum", "o[...] = sum(a, 1, keepdims=True)", COLUMN, "sum"),
+    fold("colsum", "o[...] = sum(a, 0)", ROW, "sum"),
+    fold("rowmax", "o[...] = max(a, 1, keepdims=True)", COLUMN, "max"),
+    fold("softmax", SOFTMAX.format(1), PACKED, "exp", "max", "sum"),
+    fold("softmax0", SOFTMAX.format(0), PACKED, "exp", "max", "sum"),
+    fold("layernorm", "o[...] = (a - mean(a, 1, keepdims=True)) / sqrt(var(a, 1, keepdims=True) + 1e-5)", PACKED,
+         "mean", "var", "sqrt"),
+)  # fmt: skip
 ROWS = (
     SGD,
     ADD,
@@ -94,6 +114,7 @@ ROWS = (
     replace(ADD, name="row", axes=2, layouts={"o": PACKED, "a": PACKED, "b": ROW}),
     replace(ADD, name="column", axes=2, layouts={"o": PACKED, "a": PACKED, "b": COLUMN}),
     replace(ADD, name="padded", axes=2, layouts={"o": PADDED, "a": PADDED, "b": PADDED}),
+    *FOLDS,
 )
 
 

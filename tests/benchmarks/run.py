@@ -9,6 +9,8 @@ about 10 ms, and medians over the rounds are compared. Every result is checked a
     nine                         o[...] = ((a*b+c)*(a-b)+a*2)*b-c*.5
     strided row column padded    o[...] = a + b, 256 x 1024: the target's elements lie apart; b is one row; b is one column; the
                                  rows of all three are padded
+    rowsum colsum rowmax         folds of 256 x 1024 along rows and across them
+    softmax softmax0 layernorm   normalised along rows, and softmax0 across them
     compile                      first runs of 24 statements like sgd's, each of another structure, by those that compile
 
 What to know when reading: C's figure up to 1,000 elements is the price of a call through ctypes; Numba's is a call of a
@@ -109,13 +111,13 @@ def results(
 
 def header(contenders: Sequence[Contender]) -> str:
     peers = "".join(f"{contender.name:>{WIDTH}}" for contender in contenders[1:])
-    return f"{'row':<9}{'shape':>12}{'exprten':>11}{peers}"
+    return f"{'row':<10}{'shape':>12}{'exprten':>11}{peers}"
 
 
 def line(result: Result, contenders: Sequence[Contender]) -> str:
     shape = " x ".join(f"{n:,}" for n in result.shape)
     peers = "".join(f"{_cell(result, contender.name):>{WIDTH}}" for contender in contenders[1:])
-    return f"{result.row:<9}{shape:>12}{_time(statistics.median(result.times['exprten'])):>11}{peers}"
+    return f"{result.row:<10}{shape:>12}{_time(statistics.median(result.times['exprten'])):>11}{peers}"
 
 
 def _cell(result: Result, name: str) -> str:

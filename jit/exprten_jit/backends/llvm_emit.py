@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ..dtypes import DTYPES
 from ..ir import Axis
-from ..nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
+from ..nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Vector
 from .llvm_fold import Folds
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_values import ZERO_ROW, Known, Where
@@ -78,6 +78,8 @@ class _Emitter(Folds):
                     self._columns(stmt, known)
                 case Reduce():
                     self.reduce(stmt, known, lambda inside, body=stmt.body: self._run(body, inside))  # type: ignore[misc]
+                case Strip():
+                    self.strip(stmt, known, lambda stmts, inside: self._run(stmts, dict(inside)))
                 case Vector():
                     self._vector(stmt, known)
 
@@ -115,7 +117,7 @@ class _Emitter(Folds):
             self._run(stmt.body, known | {stmt.start: Lanes(start, INDEX_TYPE), stmt.end: Lanes(end, INDEX_TYPE)})
             return end
 
-        for leaf, _ in stmt.saved:
+        for leaf in stmt.scratch:
             self.address[leaf.name] = t.reserve(f"[{stmt.block} x {leaf.dtype.memory}]")
         t.repeat("0", extent, block)
 

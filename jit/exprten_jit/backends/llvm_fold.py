@@ -1,8 +1,8 @@
 """Folds as LLVM instructions, in the order that `reducers` defines.
 
-A fold *along* vectors holds its accumulators in registers, `lanes` elements wide in all; *across* them each lane of the vector
-loop has accumulators of its own, and a serial loop brings the rows together. Both are a loop over whole rounds of accumulators,
-then single elements into accumulators in memory, then a tree; and a stack of results where there is more than one block.
+A fold *along* vectors holds its accumulators in registers, `lanes` elements wide in all. *Across* rows there is one for each
+lane of the vector loop: in a register, for a few columns, or in a strip of memory as wide as the first cache allows. Where there
+is more than one block, results wait on a stack for their partners.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections.abc import Callable, Sequence
 
 from ..derived import apply
 from ..dtypes import INDEX
+from ..folds import folds_of
 from ..ir import Fold, Load, Op, Value, local
-from ..nest import Reduce
-from ..reducers import TABLE, Order
+from ..nest import Reduce, Stmt, Strip
+from ..reducers import TABLE, Order, halved
 from .llvm_text import INDEX_TYPE, Lanes, literal
 from .llvm_values import Known, Values, Where
 
 DEPTH = 64  # results of blocks that wait for their partner: enough for 2^64 blocks
+STRIP_DEPTH = 24  # rows of results, likewise: enough for 2^32 rows
 
 Partials = list[Lanes]  # one for each fold
 
@@ -37,18 +39,101 @@ class Folds(Values):
             return x if x.count == count else self.splat(x, count)
 
         def block(start: str, end: str) -> Partials:
-            t = self.text
-            whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
-            first = [self._identity(node, count)] * order.lanes
-
-            def step(k: str, lanes: list[Lanes]) -> list[Lanes]:
-                return [self.combine(node, x, element(t.index("add", k, n))) for n, x in enumerate(lanes)]
-
-            lanes = t.carry(start, whole, order.lanes, first, step)
-            lanes = self._singles(node, lanes, whole, whole, end, element)
-            return [self._tree(node, lanes)]
+            one = self._by_rows if any(node.axis in inner.free for inner in folds_of(node.body)) else self._by_groups
+            return [one(node, order, count, start, end, element)]
 
         return self._blocks([node], order, count, known[node.extent].name, block)[0]
+
+    def alone(self, node: Fold, known: Known) -> Lanes:
+        """A fold in the body of one across rows: there is a value for each row, and no place before its loop."""
+        found = dict(known)
+        self.reduce(Reduce(node.axis, node.extent, (node,), 1, False, ()), found, lambda _: None)
+        return found[node]
+
+    def _by_groups(
+        self, node: Fold, order: Order, count: int, start: str, end: str, element: Callable[[str], Lanes]
+    ) -> Lanes:
+        """A group of rows after the other, all of its rows at once."""
+        t = self.text
+        whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
+        identity = self._identity(node, count)
+
+        def step(k: str, sums: list[Lanes]) -> list[Lanes]:
+            group = [element(t.index("add", k, n)) for n in range(order.lanes)]
+            return [self.combine(node, sums[0], halved(group, lambda a, b: self.combine(node, a, b)))]
+
+        def rest(k: str, sums: list[Lanes]) -> list[Lanes]:
+            group = [element(k)]
+            for n in range(1, order.lanes):
+                row, there = self._row(t.index("add", k, n), end)
+                x = element(row)
+                group.append(t.let(f"select i1 {there}, {x}, {identity}", x.lane, count))
+            return [self.combine(node, sums[0], halved(group, lambda a, b: self.combine(node, a, b)))]
+
+        sums = t.carry(start, whole, order.lanes, [identity], step)
+        return t.carry(whole, end, order.lanes, sums, rest)[0]
+
+    def _by_rows(
+        self, node: Fold, order: Order, count: int, start: str, end: str, element: Callable[[str], Lanes]
+    ) -> Lanes:
+        """The same sum with one copy of the body, for a body that holds another fold: rows wait in memory for their group."""
+        t = self.text
+        identity = self._identity(node, count)
+        group = self._place(node, [identity] * order.lanes)
+
+        def step(k: str, sums: list[Lanes]) -> list[Lanes]:
+            at = t.index("and", t.index("sub", k, start), order.lanes - 1)
+            x = element(k)
+            for n in range(order.lanes):  # a new group begins with the identity everywhere
+                here = t.let(f"icmp eq i64 {at}, {n}", "i1").name
+                later = t.let(f"icmp ugt i64 {n}, {at}", "i1").name
+                place = self._accumulator(node, group, str(n), count)
+                kept = t.let(f"select i1 {later}, {identity}, {self._kept(node, place, count)}", x.lane, count)
+                self._keep(node, t.let(f"select i1 {here}, {x}, {kept}", x.lane, count), place)
+            last = t.let(f"icmp eq i64 {t.index('add', k, 1)}, {end}", "i1").name
+            full = t.let(f"icmp eq i64 {at}, {order.lanes - 1}", "i1").name
+            lanes = self._fetch(node, group, order.lanes, count)
+            joined = self.combine(node, sums[0], halved(lanes, lambda a, b: self.combine(node, a, b)))
+            ends = t.let(f"or i1 {last}, {full}", "i1").name
+            return [t.let(f"select i1 {ends}, {joined}, {sums[0]}", x.lane, count)]
+
+        return t.carry(start, end, 1, [identity], step)[0]
+
+    def _row(self, k: str, end: str) -> tuple[str, str]:
+        """A row that exists, and whether it is the one asked for."""
+        t = self.text
+        return t.lesser(k, t.index("sub", end, 1)), t.let(f"icmp slt i64 {k}, {end}", "i1").name
+
+    def strip(self, stmt: Strip, known: Known, run: Callable[[Sequence[Stmt], Known], None]) -> None:
+        """A fold across rows, one strip of columns wide; `run` does statements."""
+        t, order = self.text, stmt.fold.order
+        assert order is not None, "a scheduled fold has an order"
+        memory = stmt.into.dtype.memory
+        self.address[stmt.into.name] = t.reserve(f"[{stmt.width} x {memory}]")
+        self.address[stmt.waiting.name] = t.reserve(f"[{stmt.width * STRIP_DEPTH} x {memory}]")
+
+        def block(start: str, end: str) -> None:
+            run(stmt.first, known)
+            whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
+
+            def step(k: str) -> None:
+                rows: Known = {row: Lanes(t.index("add", k, n), INDEX_TYPE) for n, row in enumerate(stmt.rows)}
+                run(stmt.body, {**known, **rows})
+
+            def rest(k: str) -> None:
+                inside = dict(known)
+                for n, (row, there) in enumerate(zip(stmt.rows, stmt.there, strict=True)):
+                    at, exists = self._row(t.index("add", k, n), end)
+                    inside |= {row: Lanes(at, INDEX_TYPE), there: Lanes(exists, "i1")}
+                run(stmt.rest, inside)
+
+            t.loop(start, whole, order.lanes, step)
+            t.loop(whole, end, order.lanes, rest)
+
+        def at(statements: Sequence[Stmt]) -> Callable[[str], None]:
+            return lambda top: run(statements, {**known, stmt.top: Lanes(top, INDEX_TYPE)})
+
+        self._pairing(order, self.value(stmt.extent, known, None).name, block, at(stmt.pair), at(stmt.keep))
 
     def _compute_outside(self, node: Fold, known: Known, where: Where) -> None:
         """What the body needs in every lane, but not of its own axis: before the loop, not in it."""
@@ -118,7 +203,7 @@ class Folds(Values):
         results = []
         for f, node in enumerate(folds):
             mine = lanes[f * groups : (f + 1) * groups]
-            mine = self._singles(node, mine, whole, whole, end, lambda k, f=f: elements(k, None, 1)[f])  # type: ignore[misc]
+            mine = self._singles(node, mine, whole, end, lambda k, f=f: elements(k, None, 1)[f])  # type: ignore[misc]
             results.append(self._tree(node, mine))
         return results
 
@@ -133,7 +218,7 @@ class Folds(Values):
             run(inside)
             where = Where(stmt.axis, k, 1)
             for node, place in zip(stmt.folds, places, strict=True):
-                self._join(node, place, order.lanes, 1, start, k, self.value(node.body, inside, where))
+                self._join(node, place, order.lanes, start, k, self.value(node.body, inside, where))
 
         self.text.loop(start, end, 1, step)
         return [
@@ -142,21 +227,17 @@ class Folds(Values):
         ]
 
     def _singles(
-        self, node: Fold, lanes: list[Lanes], base: str, low: str, high: str, element: Callable[[str], Lanes]
+        self, node: Fold, lanes: list[Lanes], low: str, high: str, element: Callable[[str], Lanes]
     ) -> list[Lanes]:
-        """The elements low to high, one at a time; element k belongs to accumulator k - base."""
-        count = node.order.lanes if node.order else 1
-        across = len(lanes) == count
-        place = self._place(node, lanes)
-        width = lanes[0].count if across else 1
-        self.text.loop(low, high, 1, lambda k: self._join(node, place, count, width, base, k, element(k)))
+        """The elements low to high, one at a time; element k belongs to lane k - low."""
+        place, count = self._place(node, lanes), len(lanes) * lanes[0].count
+        self.text.loop(low, high, 1, lambda k: self._join(node, place, count, low, k, element(k)))
         return self._fetch(node, place, len(lanes), lanes[0].count)
 
-    def _join(self, node: Fold, place: str, count: int, width: int, base: str, k: str, x: Lanes) -> None:
-        t = self.text
-        at = t.index("and", t.index("sub", k, base), count - 1)
-        address = self._accumulator(node, place, at, width)
-        self._keep(node, self.combine(node, self._kept(node, address, width), x), address)
+    def _join(self, node: Fold, place: str, count: int, base: str, k: str, x: Lanes) -> None:
+        at = self.text.index("and", self.text.index("sub", k, base), count - 1)
+        address = self._accumulator(node, place, at, 1)
+        self._keep(node, self.combine(node, self._kept(node, address, 1), x), address)
 
     def _place(self, node: Fold, lanes: list[Lanes]) -> str:
         """Memory that holds the accumulators, one after the other."""
@@ -194,17 +275,9 @@ class Folds(Values):
         return self.value(apply(TABLE[node.reducer].combine, x, y), {x: a, y: b}, None)
 
     def _tree(self, node: Fold, lanes: list[Lanes]) -> Lanes:
-        """Accumulator l with l + half, again and again: whole registers first, then inside the last one, where the lanes are the
-        accumulators of one fold.
-        """
-        order = node.order
-        assert order is not None, "a scheduled fold has an order"
-        inside = len(lanes) < order.lanes
-        while len(lanes) > 1:
-            half = len(lanes) // 2
-            lanes = [self.combine(node, lanes[k], lanes[k + half]) for k in range(half)]
-        result = lanes[0]
-        while inside and result.count > 1:
+        """All lanes as one: whole registers first, then inside the last one."""
+        result = halved(lanes, lambda a, b: self.combine(node, a, b))
+        while result.count > 1:
             half = result.count // 2
             result = self.combine(node, self._half(result, 0, half), self._half(result, half, half))
         return result
@@ -220,17 +293,11 @@ class Folds(Values):
     def _blocks(
         self, folds: Sequence[Fold], order: Order, width: int, extent: str, block: Callable[[str, str], Partials]
     ) -> Partials:
-        """The results of all blocks, paired: each waits until its neighbour of the same size is there."""
+        """The results of all blocks, paired."""
         t = self.text
         kinds = [Lanes("", node.dtype.lane, width) for node in folds]
         waiting = [t.reserve(f"[{DEPTH} x {kind.type}]") for kind in kinds]
         now = [t.reserve(kind.type) for kind in kinds]
-        height, number = t.reserve(INDEX_TYPE), t.reserve(INDEX_TYPE)
-        for counter in (height, number):
-            t.put(f"store i64 0, ptr {counter}")
-
-        def get(counter: str) -> str:
-            return t.let(f"load i64, ptr {counter}", INDEX_TYPE).name
 
         def top(which: int, at: str) -> str:
             return t.let(f"getelementptr {kinds[which].type}, ptr {waiting[which]}, i64 {at}", "ptr").name
@@ -238,38 +305,62 @@ class Folds(Values):
         def fetch(address: str, kind: Lanes) -> Lanes:
             return t.let(f"load {kind.type}, ptr {address}", kind.lane, width)
 
-        def pop() -> None:
-            at = t.index("sub", get(height), 1)
-            t.put(f"store i64 {at}, ptr {height}")
+        def one(start: str, end: str) -> None:
+            for place, x in zip(now, block(start, end), strict=True):
+                t.put(f"store {x}, ptr {place}")
+
+        def pair(at: str) -> None:
             for n, (node, kind) in enumerate(zip(folds, kinds, strict=True)):
                 paired = self.combine(node, fetch(top(n, at), kind), fetch(now[n], kind))
                 t.put(f"store {paired}, ptr {now[n]}")
 
-        def push() -> None:
-            carries = t.reserve(INDEX_TYPE)
-            t.put(f"store i64 {get(number)}, ptr {carries}")
-
-            def odd() -> str:
-                return t.let(f"trunc i64 {get(carries)} to i1", "i1").name
-
-            def pair() -> None:
-                pop()
-                t.put(f"store i64 {t.index('lshr', get(carries), 1)}, ptr {carries}")
-
-            t.while_(odd, pair)
-            at = get(height)
+        def keep(at: str) -> None:
             for n, kind in enumerate(kinds):
                 t.put(f"store {fetch(now[n], kind)}, ptr {top(n, at)}")
+
+        self._pairing(order, extent, one, pair, keep)
+        return [fetch(place, kind) for place, kind in zip(now, kinds, strict=True)]
+
+    def _pairing(
+        self,
+        order: Order,
+        extent: str,
+        block: Callable[[str, str], None],
+        pair: Callable[[str], None],
+        keep: Callable[[str], None],
+    ) -> None:
+        """`block` after `block`; the last result waits, kept at some height, until its neighbour of the same size is there to be
+        paired with it.
+        """
+        t = self.text
+        height, number, carries = (t.reserve(INDEX_TYPE) for _ in range(3))
+        for counter in (height, number):
+            t.put(f"store i64 0, ptr {counter}")
+
+        def get(counter: str) -> str:
+            return t.let(f"load i64, ptr {counter}", INDEX_TYPE).name
+
+        def pop() -> None:
+            at = t.index("sub", get(height), 1)
+            t.put(f"store i64 {at}, ptr {height}")
+            pair(at)
+
+        def pop_equal() -> None:
+            pop()
+            t.put(f"store i64 {t.index('lshr', get(carries), 1)}, ptr {carries}")
+
+        def push() -> None:
+            t.put(f"store i64 {get(number)}, ptr {carries}")
+            t.while_(lambda: t.let(f"trunc i64 {get(carries)} to i1", "i1").name, pop_equal)
+            keep(get(height))
             for counter in (height, number):
                 t.put(f"store i64 {t.index('add', get(counter), 1)}, ptr {counter}")
 
         def one(start: str) -> str:
             t.when(t.let(f"icmp sgt i64 {start}, 0", "i1").name, push)
             end = t.lesser(t.index("add", start, order.block), extent)
-            for place, x in zip(now, block(start, end), strict=True):
-                t.put(f"store {x}, ptr {place}")
+            block(start, end)
             return end
 
         t.repeat("0", extent, one)
         t.while_(lambda: t.let(f"icmp sgt i64 {get(height)}, 0", "i1").name, pop)
-        return [fetch(place, kind) for place, kind in zip(now, kinds, strict=True)]

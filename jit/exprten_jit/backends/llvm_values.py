@@ -96,6 +96,10 @@ class Values:
         """A fold in every lane. `llvm_fold` has it."""
         raise NotImplementedError
 
+    def alone(self, node: Fold, known: Known) -> Lanes:
+        """A fold that is one value in all lanes, and that no statement has computed. `llvm_fold` has it."""
+        raise NotImplementedError
+
     def _node(self, node: Value, known: Known, where: Where | None) -> Lanes:
         match node:
             case Const(value, dtype):
@@ -106,9 +110,13 @@ class Values:
             case Load():
                 return self._load(node, known, where)
             case Fold():
-                return self.across(node, known, where)
+                in_lanes = where is not None and where.axis in node.free
+                return self.across(node, known, where) if in_lanes else self.alone(node, known)
             case Op("cast", (a,), dtype):
                 return self.cast(known[a], a.dtype, dtype)
+            case Op("bits", (a,), dtype):
+                x = known[a]
+                return self.text.let(f"bitcast {x} to {Lanes('', dtype.lane, x.count).type}", dtype.lane, x.count)
             case Op(name, args, dtype):
                 operands = [self._operand(a, known, where, node) for a in args]
                 return (
