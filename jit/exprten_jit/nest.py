@@ -55,6 +55,9 @@ class Reduce:
     body: tuple[Stmt, ...]
 
 
+WAITING = 24  # rows of results that may wait at a time: enough for 2^32 rows
+
+
 @dataclass(frozen=True)
 class Strip:
     """`fold` for `width` columns, into scratch: `body` brings the next `rows` in, `rest` those of them that are `there`. A block of
@@ -153,9 +156,11 @@ class Nest:
 
     @property
     def scratch_bytes(self) -> int:
-        """Memory on the stack for saved columns."""
+        """Memory on the stack for saved columns, and for rows of results that wait for their partner."""
         saved = [(c.block, leaf) for nest in self.parts if (c := nest.columns) for leaf, _ in c.saved]
-        return sum(block * leaf.dtype.itemsize for block, leaf in saved)
+        strips = [stmt for nest in self.parts for stmt in statements(nest.body) if isinstance(stmt, Strip)]
+        waiting = max((stmt.width * stmt.into.dtype.itemsize for stmt in strips), default=0) * WAITING
+        return sum(block * leaf.dtype.itemsize for block, leaf in saved) + waiting
 
 
 # The nest as text.

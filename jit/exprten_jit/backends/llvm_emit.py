@@ -27,8 +27,7 @@ def emit(nest: Nest, name: str, fast_math: bool) -> str:
 
 class _Emitter(Folds):
     def __init__(self, nest: Nest, fast_math: bool) -> None:
-        super().__init__(fast_math)
-        self.nest = nest
+        super().__init__(nest, fast_math)
         self.down = False  # the loops of the part being emitted
 
     def module(self, name: str) -> str:

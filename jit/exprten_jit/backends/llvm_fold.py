@@ -13,19 +13,23 @@ from ..derived import apply
 from ..dtypes import INDEX
 from ..folds import folds_of
 from ..ir import Fold, Load, Op, Value, local
-from ..nest import Reduce, Stmt, Strip
+from ..nest import WAITING, Nest, Reduce, Stmt, Strip, statements
 from ..reducers import TABLE, Order, halved
 from .llvm_text import INDEX_TYPE, Lanes, literal
 from .llvm_values import Known, Values, Where
 
 DEPTH = 64  # results of blocks that wait for their partner: enough for 2^64 blocks
-STRIP_DEPTH = 24  # rows of results, likewise: enough for 2^32 rows
 
 Partials = list[Lanes]  # one for each fold
 
 
 class Folds(Values):
     """Emits folds."""
+
+    def __init__(self, nest: Nest, fast_math: bool) -> None:
+        super().__init__(fast_math)
+        self.nest = nest
+        self.waiting = ""
 
     def across(self, node: Fold, known: Known, where: Where | None) -> Lanes:
         """A fold for each lane of `where`, rows brought together one after the other."""
@@ -110,7 +114,7 @@ class Folds(Values):
         assert order is not None, "a scheduled fold has an order"
         memory = stmt.into.dtype.memory
         self.address[stmt.into.name] = t.reserve(f"[{stmt.width} x {memory}]")
-        self.address[stmt.waiting.name] = t.reserve(f"[{stmt.width * STRIP_DEPTH} x {memory}]")
+        self.address[stmt.waiting.name] = self._waiting()
 
         def block(start: str, end: str) -> None:
             run(stmt.first, known)
@@ -134,6 +138,18 @@ class Folds(Values):
             return lambda top: run(statements, {**known, stmt.top: Lanes(top, INDEX_TYPE)})
 
         self._pairing(order, self.value(stmt.extent, known, None).name, block, at(stmt.pair), at(stmt.keep))
+
+    def _waiting(self) -> str:
+        """Memory for the rows that wait: one for all strips, which run one after the other."""
+        if not self.waiting:
+            widest = max(
+                stmt.width * stmt.into.dtype.itemsize
+                for nest in self.nest.parts
+                for stmt in statements(nest.body)
+                if isinstance(stmt, Strip)
+            )
+            self.waiting = self.text.reserve(f"[{widest * WAITING} x i8]")
+        return self.waiting
 
     def _compute_outside(self, node: Fold, known: Known, where: Where) -> None:
         """What the body needs in every lane, but not of its own axis: before the loop, not in it."""
