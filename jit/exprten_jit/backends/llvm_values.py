@@ -8,6 +8,7 @@ address and a row of zeros, so nothing branches and nothing is read where the gu
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from ..dtypes import DTYPES, INDEX, DType
@@ -59,8 +60,8 @@ class Where:
 Known = dict[Value, Lanes]  # values are hash-consed: kept by the table, found by identity
 
 
-class Values:
-    """Emits values into `text`; `known` is what has been emitted where the next instruction goes."""
+class Values(ABC):
+    """Emits values into `text`, all but folds; `known` is what has been emitted where the next instruction goes."""
 
     def __init__(self, fast_math: bool) -> None:
         self.text = Text()
@@ -92,13 +93,13 @@ class Values:
                 return (*form,) if node.when is None else (*form, node.when)
         return (node.extent,) if isinstance(node, Fold) else node.children
 
+    @abstractmethod
     def across(self, node: Fold, known: Known, where: Where | None) -> Lanes:
-        """A fold in every lane. `llvm_fold` has it."""
-        raise NotImplementedError
+        """A fold for each lane."""
 
+    @abstractmethod
     def alone(self, node: Fold, known: Known) -> Lanes:
-        """A fold that is one value in all lanes, and that no statement has computed. `llvm_fold` has it."""
-        raise NotImplementedError
+        """A fold that is one value in all lanes, and that no statement has computed."""
 
     def _node(self, node: Value, known: Known, where: Where | None) -> Lanes:
         match node:
