@@ -102,10 +102,9 @@ def arrange(
     operands = []
     for number, (view, steps) in enumerate(zip(views, strides, strict=True)):
         name = f"x{number}" if number >= count else f"out{number or ''}"
-        near = range(len(steps)) if found.indexed else axes[-1:]
-        classes = tuple(_class(s, k in near) for k, s in enumerate(steps))
-        sizes += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
-        operands.append(Operand(name, view.key.dtype, classes))
+        operand, unknown = _operand(name, view.key.dtype, steps, range(len(steps)) if found.indexed else axes[-1:])
+        operands.append(operand)
+        sizes += unknown
     for r, params in enumerate(found.params):
         sizes += [(f"r{r}_p{n}", value) for n, value in enumerate(params)]
     structure = _renumbered(found, operand_of[count:])
@@ -113,21 +112,19 @@ def arrange(
     over, lengths = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     sizes += lengths
     signature = Signature(
-        mode.op,
-        joined,
-        count,
-        types,
-        structure,
-        tuple(operands),
-        tuple(axes),
-        found.indexed,
-        reverse,
-        options,
-        lead,
-        over,
-    )
+        mode.op, joined, count, types, structure, tuple(operands), tuple(axes), found.indexed, reverse, options, lead, over
+    )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, tuple(sizes), tuple(every), turned)
+
+
+def _operand(
+    name: str, dtype: DType, strides: Sequence[int], near: Sequence[int]
+) -> tuple[Operand, list[tuple[str, int]]]:
+    """An operand, and its strides that are arguments; `near` are the axes that lanes may run along."""
+    classes = tuple(_class(s, k in near) for k, s in enumerate(strides))
+    unknown = [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(strides, classes, strict=True)) if c is None]
+    return Operand(name, dtype, classes), unknown
 
 
 def _renumbered(found: Gathered, operand_of: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
