@@ -214,12 +214,14 @@ DERIVED = "a derivative"  # where a term stands that nobody wrote
 
 
 def term_of(x: Any) -> Term:
+    """A number as a term."""
     if isinstance(x, Term):
         return x
     return ZERO if x == 0 else ONE if x == 1 else Number(x)
 
 
 def call(op: str, *operands: Term) -> Term:
+    """An operation of terms; of numbers alone the number."""
     if op == "power" and operands[1] is ONE:
         return operands[0]
     values = [t.value for t in operands if isinstance(t, Number)]
@@ -233,10 +235,12 @@ def _negative(a: Term) -> Term:
 
 
 def sum_of(a: Term, b: Term) -> Term:
+    """a + b, without a term that is 0."""
     return b if a is ZERO else a if b is ZERO else call("add", a, b)
 
 
 def product_of(a: Term, b: Term) -> Term:
+    """a * b, without a factor that is 1 or -1, and 0 where one is 0."""
     if a is ZERO or b is ZERO:
         return ZERO
     if a is ONE or b is ONE:
