@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from strategies import DTYPES, SPECIAL, assert_same_bits, assert_within_ulps, pairs, values
 
 import exprten as xt
+from exprten.options import USE_CTYPES
 
 SCALE = 2.5
 
@@ -549,7 +550,7 @@ def test_a_statement_with_it_is_called_directly():
     before = xt.stats().hits
     for _ in range(20):
         out[...] = smooth_l1(x, 1.0) * 2
-    assert xt.stats().hits == before
+    assert xt.stats().hits - before == (20 if USE_CTYPES else 0)  # ctypes is the way of all statements, or of none
 
 
 def test_it_stands_inside_folds_and_beside_extensions():
