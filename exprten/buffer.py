@@ -7,12 +7,12 @@ owned memory back early, for every handle at once: its address becomes 0, which 
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from exprten_jit.locks import lock
 
 from .device import Device, cpu
 from .errors import FreedSpaceError, OutOfMemoryError
@@ -30,7 +30,7 @@ class Memory:
     peak_bytes: int = 0
 
     def __post_init__(self) -> None:
-        self._lock = threading.RLock()  # a buffer may die while another is being counted
+        self._lock = lock()  # a buffer may die while another is being counted
 
     def _allocated(self, nbytes: int) -> None:
         with self._lock:
@@ -47,7 +47,7 @@ class Memory:
 memory = Memory()
 
 
-pin_lock = threading.RLock()  # of every buffer's `pins` and of freeing: a kernel may begin while another thread frees
+pin_lock = lock()  # of every buffer's `pins` and of freeing: a kernel may begin while another thread frees
 
 
 class Buffer:

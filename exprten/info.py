@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from exprten_jit.backends import llvm_run
 from exprten_jit.dtypes import ROWS
+from exprten_jit.threads import default_threads, processors
 
 from .buffer import memory
 from .options import USE_CTYPES, Stats, counters
@@ -28,7 +29,8 @@ def info() -> dict[str, Any]:
         "cpu features": " ".join(sorted(vector)),
         "vector bits": machine.vector_bits,
         "masked element bits": sorted(machine.masked_bits),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "processors": processors(),
+        "threads": default_threads(),
         "element types": [row.name for row in ROWS],
         "kernel entry": "ctypes" if USE_CTYPES else "builtin",
         "devices": ["cpu"],

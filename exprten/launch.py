@@ -7,7 +7,6 @@ statement in a loop does no analysis; another shape finds its kernel by the sign
 from __future__ import annotations
 
 import struct
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -17,6 +16,7 @@ from exprten_jit import Code, compile_kernel
 from exprten_jit.dtypes import DType
 from exprten_jit.hostcall import launch_ctypes, launcher
 from exprten_jit.ir import Kernel as KernelIR
+from exprten_jit.locks import lock
 
 from . import direct, recompute
 from .buffer import Buffer, pinned
@@ -78,6 +78,7 @@ class Launch:
     scalars: struct.Struct
     first: tuple[int, ...]  # of each operand, the position among targets and leaves
     release: bool
+    threads: int  # at most; 0: as many as there are
     recompute: float
     hits: int = 0
 
@@ -98,7 +99,7 @@ class Kernel:
 
 _launches: dict[tuple[Any, ...], Launch] = {}
 _kernels: dict[Signature, Kernel] = {}
-_compile_lock = threading.Lock()  # LLVM compiles one module at a time
+_compile_lock = lock()  # LLVM compiles one module at a time
 
 
 def launch_of(s: Statement) -> Launch:
@@ -165,6 +166,7 @@ def _new_launch(s: Statement) -> Launch:
         struct.Struct("=" + "".join(s.found.words)),
         tuple(s.operand_of.index(n) for n in range(len(operands))),
         s.target.size >= RELEASE,
+        (s.options.num_threads or 0) if s.direction == "any" else 1,  # a proved order of the stores is one thread's
         ratio,
     )
 
@@ -232,14 +234,14 @@ def run(s: Statement, launch: Launch) -> None:
     words = launch.words(s.addresses, s.found.scalars)
     call = launch_ctypes if USE_CTYPES else launcher()
     with pinned(s.buffers, "assign"):
-        call(launch.code.address, words, launch.release)
+        call(launch.code.address, words, launch.release, launch.threads)
 
 
 def _run_pinned(address: int, words: bytes, buffers: Sequence[Buffer]) -> None:
     """Call the kernel without the interpreter lock. The memory is pinned: nobody frees it meanwhile."""
     call = launch_ctypes if USE_CTYPES else launcher()
     with pinned(buffers, "assign"):
-        call(address, words, True)
+        call(address, words, True, 0)
 
 
 def _compile(ir: KernelIR, now: Options) -> Code:

@@ -15,19 +15,23 @@ from dataclasses import dataclass, field, fields, replace
 @dataclass(frozen=True)
 class Options:
     """`fast_math` lets `a * b + c` be rounded once. `max_recompute` bounds `plan.recompute`. `vector_bits` narrows the
-    registers used (None: the processor's). `llvm_level` runs LLVM's passes at 1, 2 or 3 over the explicit vectors.
+    registers used (None: the processor's). `llvm_level` runs LLVM's passes at 1, 2 or 3 over the explicit vectors. `num_threads`
+    bounds how many threads share a statement (None: `EXPRTEN_NUM_THREADS`, or the number of processors).
     """
 
     fast_math: bool = False
     max_recompute: float = 16.0
     vector_bits: int | None = None
     llvm_level: int = 0
+    num_threads: int | None = None
 
     def __post_init__(self) -> None:
         if self.vector_bits not in (None, 128, 256, 512):
             raise ValueError(f"options: vector_bits is {self.vector_bits}; it must be None, 128, 256 or 512")
         if self.llvm_level not in (0, 1, 2, 3):
             raise ValueError(f"options: llvm_level is {self.llvm_level}; it must be 0, 1, 2 or 3")
+        if self.num_threads is not None and (type(self.num_threads) is not int or self.num_threads < 1):
+            raise ValueError(f"options: num_threads is {self.num_threads}; it must be None or a whole number from 1 on")
         if not self.max_recompute >= 1:
             raise ValueError(f"options: max_recompute is {self.max_recompute}; it must be at least 1")
 
@@ -65,8 +69,8 @@ scope = _Scope()
 
 
 def of_kernel(options: Options) -> Options:
-    """The options that decide machine code: a bound decides only whether there is any."""
-    plain = replace(options, max_recompute=DEFAULT.max_recompute)
+    """The options that decide machine code: a bound decides only whether there is any, or who runs it."""
+    plain = replace(options, max_recompute=DEFAULT.max_recompute, num_threads=None)
     return _interned.setdefault(plain, plain)
 
 

@@ -6,8 +6,11 @@ from typing import Any
 
 from exprten_jit import Code, nest, text
 from exprten_jit.backends import llvm_run
+from exprten_jit.interpret import evaluate
 from exprten_jit.ir import Fold, Kernel, Load, Op, Param, Size, Value
 from exprten_jit.rewrite import walk
+from exprten_jit.threads import default_threads
+from exprten_jit.work import ENOUGH, shared, work
 
 from . import recompute
 from .assign import prepare
@@ -40,13 +43,25 @@ class Plan:
 
     @property
     def phases(self) -> int:
-        """Passes over the target, one after the other: 1, or 0 where there is nothing to do."""
-        return 0 if self._prepared is None else 1
+        """Passes, one after the other: those over the target, after those of folds that all of it needs; 0 where there is nothing to do."""
+        return 0 if self._prepared is None else max(1, *(len(shared(part)) for part in self._code.nest.parts))
 
     @property
     def launches(self) -> int:
         """Entries into machine code."""
-        return self.phases
+        return 0 if self._prepared is None else 1
+
+    @property
+    def threads(self) -> int:
+        """How many threads share the phase with most work, at most; 1 where that would not pay."""
+        if self._prepared is None:
+            return 1
+        sizes = dict(self._launch.arranged.sizes)
+        most = max((int(evaluate(work([stmt]), {}, {}, sizes)) for stmt in self._shared()), default=0)
+        return (self._launch.threads or default_threads()) if most >= ENOUGH else 1
+
+    def _shared(self) -> list[nest.Stmt]:
+        return [stmt for part in self._code.nest.parts for stmt in shared(part)]
 
     @property
     def temporaries(self) -> int:
@@ -55,7 +70,7 @@ class Plan:
 
     @property
     def scratch_bytes(self) -> int:
-        """Memory on the stack for values that are computed once and read by many rows."""
+        """Memory on the stack: for values that are computed once and read by many rows, and for parts of folds."""
         return 0 if self._prepared is None else self._code.nest.scratch_bytes
 
     @property
@@ -144,7 +159,8 @@ class Plan:
         lines.append(f"target: {self._target.dtype} {self._target.shape}, strides {self._target.strides}")
         lines += [f"  {line}" for line in self.nest.splitlines()]
         lines.append(
-            f"phases {self.phases}, launches {self.launches}, temporaries {self.temporaries}, scratch {self.scratch_bytes} bytes"
+            f"phases {self.phases}, launches {self.launches}, threads {self.threads}, temporaries {self.temporaries}, "
+            f"scratch {self.scratch_bytes} bytes"
         )
         lines.append(f"reads {self.bytes_read} bytes, writes {self.bytes_written} bytes, {self.flops} operations")
         lines.append(f"recompute {self.recompute:.2f}")

@@ -504,7 +504,7 @@ def compiled(kernel: Kernel, operands: list[np.ndarray], bits: int | None = None
     out = np.zeros(len(operands[0]), kernel.leaves[0].dtype.numpy)
     code = compile_kernel(kernel, bits)
     words = struct.pack(f"={len(operands) + 2}q", *(a.ctypes.data for a in (out, *operands)), len(out))
-    launcher()(code.address, words, False)
+    launcher()(code.address, words, False, 1)
     return out
 
 

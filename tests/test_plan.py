@@ -110,7 +110,7 @@ def test_texts_are_consistent():
     assert plan.ir.startswith("kernel(out: float32*, x1: float32*, x2: float32*, n0, s0: float32)")
     assert "out[i0] = ((x1[i0] * s0) + x2[i0])" in plan.ir
     assert "out[i0] = ((x1[i0] * s0) + x2[i0])" in plan.nest
-    assert "fmul" in plan.llvm and "fadd" in plan.llvm and "define void @kernel(ptr %words)" in plan.llvm
+    assert "fmul" in plan.llvm and "fadd" in plan.llvm and "define void @kernel(ptr %words, i64 %threads)" in plan.llvm
     assert re.search(r"\bkernel:", plan.asm) and "ret" in plan.asm
 
 
@@ -121,7 +121,7 @@ def test_explain_says_everything():
     for fact in (
         "target -= ((float32(4, 5) * 2.0) + float32(4, 5))",
         "target: float32 (4, 5), strides (20, 4)",
-        "phases 1, launches 1, temporaries 0, scratch 0 bytes",
+        "phases 1, launches 1, threads 1, temporaries 0, scratch 0 bytes",
         "reads 240 bytes, writes 80 bytes, 60 operations",
         "recompute 1.00",
     ):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from .backends import llvm_emit, llvm_run
+from .backends import llvm_module, llvm_run
 from .check import check as check_kernel
 from .nest import Machine
 from .schedule import schedule as make_nest
+from .threads import parallel
 
 if TYPE_CHECKING:
     from .ir import Kernel
@@ -32,7 +33,7 @@ def generate(kernel: Kernel, machine: Machine, fast_math: bool = False) -> tuple
     """The loop nest and the LLVM text of a kernel; nothing is compiled."""
     check_kernel(kernel)
     nest = make_nest(kernel, machine)
-    return nest, llvm_emit.emit(nest, "kernel", fast_math)
+    return nest, llvm_module.emit(nest, "kernel", fast_math)
 
 
 def compile_kernel(kernel: Kernel, vector_bits: int | None = None, fast_math: bool = False, level: int = 0) -> Code:
@@ -40,5 +41,5 @@ def compile_kernel(kernel: Kernel, vector_bits: int | None = None, fast_math: bo
     host = llvm_run.machine()
     machine = replace(host, vector_bits=min(vector_bits or host.vector_bits, host.vector_bits))
     nest, text = generate(kernel, machine, fast_math)
-    compiled = llvm_run.compile_text(text, ("kernel",), {}, level)
+    compiled = llvm_run.compile_text(text, ("kernel",), {"parallel": parallel()}, level)
     return Code(kernel, nest, text, compiled.address["kernel"], compiled.object)

@@ -143,7 +143,7 @@ class _DirectText:
             t.let(f"icmp sge i64 {self.count}, {call.many}", "i1").name,
             lambda: self._pinned(place, len(words), [self._load(x, self.reader.buffer) for x in tensors]),
         )
-        t.put(f"call void @kernel(ptr {place})")
+        t.put(f"call void @kernel(ptr {place}, i64 0)")
         self._return("@none")
         self._otherwise(target, value)
         t.open("failed")
@@ -184,7 +184,7 @@ class _DirectText:
         objects = [
             f"@{name} = external global i8" for name in ("none", "not_implemented", "true", "previous", "pinned")
         ]
-        return "\n".join([*functions, *objects, "declare void @kernel(ptr)", ""])
+        return "\n".join([*functions, *objects, "declare void @kernel(ptr, i64)", ""])
 
     def _require_layout(self, layout: str, seen: Seen) -> None:
         self._require(self.text.let(f"icmp eq ptr {layout}, inttoptr (i64 {id(seen.layout)} to ptr)", "i1").name)

@@ -1,6 +1,6 @@
 """How Python enters machine code: builtins made at run time, and ctypes where they are switched off.
 
-A kernel takes one pointer to 8-byte words. `launch` is a real builtin function over machine code: it takes a kernel's address
+A kernel takes one pointer to 8-byte words, and how many threads may work on it. `launch` is a real builtin function over machine code: it takes a kernel's address
 and its words as `bytes`, so a call costs no argument conversion; ctypes does the same at ten times the price and stays as the
 fallback (`EXPRTEN_CTYPES=1`).
 """
@@ -48,11 +48,12 @@ def c_api(*names: str) -> dict[str, int]:
     return {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in names}
 
 
-# launch(address, words, release): the interpreter lock is let go where `release` is true.
+# launch(address, words, release, threads): the interpreter lock is let go where `release` is true.
 _LAUNCH = """
 declare ptr @PyLong_AsVoidPtr(ptr)
 declare ptr @PyBytes_AsString(ptr)
 declare i32 @PyObject_IsTrue(ptr)
+declare i64 @PyLong_AsLongLong(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare void @Py_IncRef(ptr)
@@ -65,6 +66,9 @@ entry:
   %o1 = load ptr, ptr %q1
   %q2 = getelementptr ptr, ptr %args, i64 2
   %o2 = load ptr, ptr %q2
+  %q3 = getelementptr ptr, ptr %args, i64 3
+  %o3 = load ptr, ptr %q3
+  %threads = call i64 @PyLong_AsLongLong(ptr %o3)
   %kernel = call ptr @PyLong_AsVoidPtr(ptr %o0)
   %words = call ptr @PyBytes_AsString(ptr %o1)
   %bad0 = icmp eq ptr %kernel, null
@@ -77,11 +81,11 @@ ready:
   br i1 %release, label %free, label %held
 free:
   %state = call ptr @PyEval_SaveThread()
-  call void %kernel(ptr %words)
+  call void %kernel(ptr %words, i64 %threads)
   call void @PyEval_RestoreThread(ptr %state)
   br label %done
 held:
-  call void %kernel(ptr %words)
+  call void %kernel(ptr %words, i64 %threads)
   br label %done
 done:
   call void @Py_IncRef(ptr @none)
@@ -93,12 +97,13 @@ fail:
 
 
 @cache
-def launcher() -> Callable[[int, bytes, bool], None]:
-    """The builtin `launch(address, words, release)`."""
+def launcher() -> Callable[[int, bytes, bool, int], None]:
+    """The builtin `launch(address, words, release, threads)`: at most so many threads, 0 for as many as there are."""
     symbols = c_api(
         "PyLong_AsVoidPtr",
         "PyBytes_AsString",
         "PyObject_IsTrue",
+        "PyLong_AsLongLong",
         "PyEval_SaveThread",
         "PyEval_RestoreThread",
         "Py_IncRef",
@@ -109,10 +114,11 @@ def launcher() -> Callable[[int, bytes, bool], None]:
 
 @cache
 def _prototypes() -> tuple[Any, Any]:
-    return ctypes.CFUNCTYPE(None, ctypes.c_char_p), ctypes.PYFUNCTYPE(None, ctypes.c_char_p)
+    kinds = (None, ctypes.c_char_p, ctypes.c_int64)
+    return ctypes.CFUNCTYPE(*kinds), ctypes.PYFUNCTYPE(*kinds)
 
 
-def launch_ctypes(address: int, words: bytes, release: bool) -> None:
+def launch_ctypes(address: int, words: bytes, release: bool, threads: int) -> None:
     """The same call through ctypes."""
     without_lock, with_lock = _prototypes()
-    (without_lock if release else with_lock)(address)(words)
+    (without_lock if release else with_lock)(address)(words, threads)

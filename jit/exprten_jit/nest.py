@@ -16,8 +16,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from .ir import Axis, Fold, Kernel, Leaf, Local, Store, Value
+from .ir import axis as named_axis
+from .reducers import PARTS
 from .text import Namer
 from .text import show as show_value
+
+ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 
 
 @dataclass(frozen=True)
@@ -156,11 +160,13 @@ class Nest:
 
     @property
     def scratch_bytes(self) -> int:
-        """Memory on the stack for saved columns, and for rows of results that wait for their partner."""
+        """Memory on the stack for saved columns, for rows of results that wait for their partner, and for parts of folds."""
         saved = [(c.block, leaf) for nest in self.parts if (c := nest.columns) for leaf, _ in c.saved]
         strips = [stmt for nest in self.parts for stmt in statements(nest.body) if isinstance(stmt, Strip)]
         waiting = max((stmt.width * stmt.into.dtype.itemsize for stmt in strips), default=0) * WAITING
-        return sum(block * leaf.dtype.itemsize for block, leaf in saved) + waiting
+        folds = [node for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce) for node in stmt.folds]
+        parts = 0 if self.kernel.reverse else sum(PARTS * node.dtype.itemsize for node in folds)
+        return sum(block * leaf.dtype.itemsize for block, leaf in saved) + waiting + parts
 
 
 # The nest as text.

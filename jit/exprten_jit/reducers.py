@@ -33,6 +33,7 @@ class Order:
 # along the elements of a row; lanes fill 128 bytes of the accumulator's type
 ALONG = {32: Order(32, 4096), 64: Order(16, 4096)}
 ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
+PARTS = 1024  # of a fold, at most: threads compute them, and their results wait in memory; each is a subtree of 2 ** n blocks
 
 
 def along(dtype: DType) -> Order:

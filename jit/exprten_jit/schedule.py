@@ -15,13 +15,10 @@ from .derived import TABLE, apply
 from .dtypes import BOOL, INDEX
 from .folds import folds_of, vector_axis
 from .ir import Axis, Const, Fold, Kernel, Leaf, Load, Local, Op, Param, Size, Store, Value, const, index, load, local
-from .ir import axis as named_axis
-from .nest import Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Strip, Vector
+from .nest import ONE, Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Strip, Vector
 from .reducers import TABLE as REDUCERS
 from .reducers import halved
 from .rewrite import affine, substitute, walk
-
-ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:

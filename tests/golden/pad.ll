@@ -2,8 +2,10 @@
 declare i64 @llvm.smin.i64(i64, i64)
 declare <8 x float> @llvm.masked.load.v8f32.p0(ptr, i32 immarg, <8 x i1>, <8 x float>)
 declare void @llvm.masked.store.v8f32.p0(<8 x float>, ptr, i32 immarg, <8 x i1>)
-define void @kernel(ptr %words) nounwind {
+declare void @parallel(ptr, ptr, i64, i64, i64)
+define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
+  %words = load ptr, ptr %context
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1
   %v3 = getelementptr i64, ptr %words, i64 1
@@ -27,128 +29,173 @@ entry:
   %v21 = getelementptr i64, ptr %words, i64 10
   %v22 = load double, ptr %v21
   %v23 = fptrunc double %v22 to float
+  %v24 = getelementptr i64, ptr %context, i64 1
   br label %loop1
 loop1:
-  %v24 = phi i64 [ 0, %entry ], [ %v25, %after6 ]
-  %v26 = icmp slt i64 %v24, %v6
-  br i1 %v26, label %body2, label %after3
+  %v25 = phi i64 [ %low, %entry ], [ %v26, %after6 ]
+  %v27 = icmp slt i64 %v25, %high
+  br i1 %v27, label %body2, label %after3
 body2:
-  %v27 = mul i64 %v24, %v10
-  %v28 = icmp sge i64 %v24, %v14
-  %v29 = icmp slt i64 %v24, %v16
-  %v30 = and i1 %v28, %v29
-  %v31 = sub i64 %v24, %v14
-  %v32 = mul i64 %v31, %v12
+  %v28 = mul i64 %v25, %v10
+  %v29 = icmp sge i64 %v25, %v14
+  %v30 = icmp slt i64 %v25, %v16
+  %v31 = and i1 %v29, %v30
+  %v32 = sub i64 %v25, %v14
+  %v33 = mul i64 %v32, %v12
   br label %while4
 while4:
-  %v33 = phi i64 [ 0, %body2 ], [ %v42, %after14 ]
-  %v34 = icmp slt i64 %v33, %v8
-  br i1 %v34, label %body5, label %after6
+  %v34 = phi i64 [ 0, %body2 ], [ %v43, %after14 ]
+  %v35 = icmp slt i64 %v34, %v8
+  br i1 %v35, label %body5, label %after6
 body5:
-  %v35 = icmp sge i64 %v33, %v18
-  %v36 = icmp slt i64 %v33, %v20
-  %v37 = icmp sgt i64 %v18, %v33
-  %v38 = select i1 %v37, i64 %v18, i64 %v8
-  %v39 = call i64 @llvm.smin.i64(i64 %v8, i64 %v38)
-  %v40 = icmp sgt i64 %v20, %v33
-  %v41 = select i1 %v40, i64 %v20, i64 %v8
-  %v42 = call i64 @llvm.smin.i64(i64 %v39, i64 %v41)
-  %v43 = and i1 %v35, %v36
-  %v44 = and i1 %v30, %v43
-  %v45 = sub i64 0, %v18
-  %v46 = add i64 %v32, %v45
-  %v47 = insertelement <8 x i1> poison, i1 %v44, i32 0
-  %v48 = shufflevector <8 x i1> %v47, <8 x i1> poison, <8 x i32> zeroinitializer
-  %v49 = insertelement <8 x float> poison, float %v23, i32 0
-  %v50 = shufflevector <8 x float> %v49, <8 x float> poison, <8 x i32> zeroinitializer
-  %v51 = sub i64 %v42, %v33
-  %v52 = and i64 %v51, -8
-  %v53 = add i64 %v33, %v52
-  %v54 = and i64 %v51, -32
-  %v55 = add i64 %v33, %v54
+  %v36 = icmp sge i64 %v34, %v18
+  %v37 = icmp slt i64 %v34, %v20
+  %v38 = icmp sgt i64 %v18, %v34
+  %v39 = select i1 %v38, i64 %v18, i64 %v8
+  %v40 = call i64 @llvm.smin.i64(i64 %v8, i64 %v39)
+  %v41 = icmp sgt i64 %v20, %v34
+  %v42 = select i1 %v41, i64 %v20, i64 %v8
+  %v43 = call i64 @llvm.smin.i64(i64 %v40, i64 %v42)
+  %v44 = and i1 %v36, %v37
+  %v45 = and i1 %v31, %v44
+  %v46 = sub i64 0, %v18
+  %v47 = add i64 %v33, %v46
+  %v48 = insertelement <8 x i1> poison, i1 %v45, i32 0
+  %v49 = shufflevector <8 x i1> %v48, <8 x i1> poison, <8 x i32> zeroinitializer
+  %v50 = insertelement <8 x float> poison, float %v23, i32 0
+  %v51 = shufflevector <8 x float> %v50, <8 x float> poison, <8 x i32> zeroinitializer
+  %v52 = sub i64 %v43, %v34
+  %v53 = and i64 %v52, -8
+  %v54 = add i64 %v34, %v53
+  %v55 = and i64 %v52, -32
+  %v56 = add i64 %v34, %v55
   br label %loop7
 loop7:
-  %v56 = phi i64 [ %v33, %body5 ], [ %v57, %body8 ]
-  %v58 = icmp slt i64 %v56, %v55
-  br i1 %v58, label %body8, label %after9
+  %v57 = phi i64 [ %v34, %body5 ], [ %v58, %body8 ]
+  %v59 = icmp slt i64 %v57, %v56
+  br i1 %v59, label %body8, label %after9
 body8:
-  %v59 = add i64 %v46, %v56
-  %v60 = getelementptr float, ptr %v4, i64 %v59
-  %v61 = select i1 %v44, ptr %v60, ptr @zeros
-  %v62 = load <8 x float>, ptr %v61, align 4
-  %v63 = select <8 x i1> %v48, <8 x float> %v62, <8 x float> %v50
-  %v64 = add i64 %v56, 8
-  %v65 = add i64 %v46, %v64
-  %v66 = getelementptr float, ptr %v4, i64 %v65
-  %v67 = select i1 %v44, ptr %v66, ptr @zeros
-  %v68 = load <8 x float>, ptr %v67, align 4
-  %v69 = select <8 x i1> %v48, <8 x float> %v68, <8 x float> %v50
-  %v70 = add i64 %v56, 16
-  %v71 = add i64 %v46, %v70
-  %v72 = getelementptr float, ptr %v4, i64 %v71
-  %v73 = select i1 %v44, ptr %v72, ptr @zeros
-  %v74 = load <8 x float>, ptr %v73, align 4
-  %v75 = select <8 x i1> %v48, <8 x float> %v74, <8 x float> %v50
-  %v76 = add i64 %v56, 24
-  %v77 = add i64 %v46, %v76
-  %v78 = getelementptr float, ptr %v4, i64 %v77
-  %v79 = select i1 %v44, ptr %v78, ptr @zeros
-  %v80 = load <8 x float>, ptr %v79, align 4
-  %v81 = select <8 x i1> %v48, <8 x float> %v80, <8 x float> %v50
-  %v82 = add i64 %v27, %v56
-  %v83 = getelementptr float, ptr %v2, i64 %v82
-  store <8 x float> %v63, ptr %v83, align 4
-  %v84 = add i64 %v27, %v64
-  %v85 = getelementptr float, ptr %v2, i64 %v84
-  store <8 x float> %v69, ptr %v85, align 4
-  %v86 = add i64 %v27, %v70
-  %v87 = getelementptr float, ptr %v2, i64 %v86
-  store <8 x float> %v75, ptr %v87, align 4
-  %v88 = add i64 %v27, %v76
-  %v89 = getelementptr float, ptr %v2, i64 %v88
-  store <8 x float> %v81, ptr %v89, align 4
-  %v57 = add nsw i64 %v56, 32
+  %v60 = add i64 %v47, %v57
+  %v61 = getelementptr float, ptr %v4, i64 %v60
+  %v62 = select i1 %v45, ptr %v61, ptr @zeros
+  %v63 = load <8 x float>, ptr %v62, align 4
+  %v64 = select <8 x i1> %v49, <8 x float> %v63, <8 x float> %v51
+  %v65 = add i64 %v57, 8
+  %v66 = add i64 %v47, %v65
+  %v67 = getelementptr float, ptr %v4, i64 %v66
+  %v68 = select i1 %v45, ptr %v67, ptr @zeros
+  %v69 = load <8 x float>, ptr %v68, align 4
+  %v70 = select <8 x i1> %v49, <8 x float> %v69, <8 x float> %v51
+  %v71 = add i64 %v57, 16
+  %v72 = add i64 %v47, %v71
+  %v73 = getelementptr float, ptr %v4, i64 %v72
+  %v74 = select i1 %v45, ptr %v73, ptr @zeros
+  %v75 = load <8 x float>, ptr %v74, align 4
+  %v76 = select <8 x i1> %v49, <8 x float> %v75, <8 x float> %v51
+  %v77 = add i64 %v57, 24
+  %v78 = add i64 %v47, %v77
+  %v79 = getelementptr float, ptr %v4, i64 %v78
+  %v80 = select i1 %v45, ptr %v79, ptr @zeros
+  %v81 = load <8 x float>, ptr %v80, align 4
+  %v82 = select <8 x i1> %v49, <8 x float> %v81, <8 x float> %v51
+  %v83 = add i64 %v28, %v57
+  %v84 = getelementptr float, ptr %v2, i64 %v83
+  store <8 x float> %v64, ptr %v84, align 4
+  %v85 = add i64 %v28, %v65
+  %v86 = getelementptr float, ptr %v2, i64 %v85
+  store <8 x float> %v70, ptr %v86, align 4
+  %v87 = add i64 %v28, %v71
+  %v88 = getelementptr float, ptr %v2, i64 %v87
+  store <8 x float> %v76, ptr %v88, align 4
+  %v89 = add i64 %v28, %v77
+  %v90 = getelementptr float, ptr %v2, i64 %v89
+  store <8 x float> %v82, ptr %v90, align 4
+  %v58 = add nsw i64 %v57, 32
   br label %loop7
 after9:
   br label %loop10
 loop10:
-  %v90 = phi i64 [ %v55, %after9 ], [ %v91, %body11 ]
-  %v92 = icmp slt i64 %v90, %v53
-  br i1 %v92, label %body11, label %after12
+  %v91 = phi i64 [ %v56, %after9 ], [ %v92, %body11 ]
+  %v93 = icmp slt i64 %v91, %v54
+  br i1 %v93, label %body11, label %after12
 body11:
-  %v93 = add i64 %v46, %v90
-  %v94 = getelementptr float, ptr %v4, i64 %v93
-  %v95 = select i1 %v44, ptr %v94, ptr @zeros
-  %v96 = load <8 x float>, ptr %v95, align 4
-  %v97 = select <8 x i1> %v48, <8 x float> %v96, <8 x float> %v50
-  %v98 = add i64 %v27, %v90
-  %v99 = getelementptr float, ptr %v2, i64 %v98
-  store <8 x float> %v97, ptr %v99, align 4
-  %v91 = add nsw i64 %v90, 8
+  %v94 = add i64 %v47, %v91
+  %v95 = getelementptr float, ptr %v4, i64 %v94
+  %v96 = select i1 %v45, ptr %v95, ptr @zeros
+  %v97 = load <8 x float>, ptr %v96, align 4
+  %v98 = select <8 x i1> %v49, <8 x float> %v97, <8 x float> %v51
+  %v99 = add i64 %v28, %v91
+  %v100 = getelementptr float, ptr %v2, i64 %v99
+  store <8 x float> %v98, ptr %v100, align 4
+  %v92 = add nsw i64 %v91, 8
   br label %loop10
 after12:
-  %v100 = icmp slt i64 %v53, %v42
-  br i1 %v100, label %then13, label %after14
+  %v101 = icmp slt i64 %v54, %v43
+  br i1 %v101, label %then13, label %after14
 then13:
-  %v101 = sub i64 %v42, %v53
-  %v102 = trunc i64 %v101 to i32
-  %v103 = insertelement <8 x i32> poison, i32 %v102, i32 0
-  %v104 = shufflevector <8 x i32> %v103, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v105 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v104
-  %v106 = add i64 %v46, %v53
-  %v107 = getelementptr float, ptr %v4, i64 %v106
-  %v108 = select i1 %v44, ptr %v107, ptr @zeros
-  %v109 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v108, i32 4, <8 x i1> %v105, <8 x float> zeroinitializer)
-  %v110 = select <8 x i1> %v48, <8 x float> %v109, <8 x float> %v50
-  %v111 = add i64 %v27, %v53
-  %v112 = getelementptr float, ptr %v2, i64 %v111
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v110, ptr %v112, i32 4, <8 x i1> %v105)
+  %v102 = sub i64 %v43, %v54
+  %v103 = trunc i64 %v102 to i32
+  %v104 = insertelement <8 x i32> poison, i32 %v103, i32 0
+  %v105 = shufflevector <8 x i32> %v104, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v106 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v105
+  %v107 = add i64 %v47, %v54
+  %v108 = getelementptr float, ptr %v4, i64 %v107
+  %v109 = select i1 %v45, ptr %v108, ptr @zeros
+  %v110 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v109, i32 4, <8 x i1> %v106, <8 x float> zeroinitializer)
+  %v111 = select <8 x i1> %v49, <8 x float> %v110, <8 x float> %v51
+  %v112 = add i64 %v28, %v54
+  %v113 = getelementptr float, ptr %v2, i64 %v112
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v111, ptr %v113, i32 4, <8 x i1> %v106)
   br label %after14
 after14:
   br label %while4
 after6:
-  %v25 = add nsw i64 %v24, 1
+  %v26 = add nsw i64 %v25, 1
   br label %loop1
+after3:
+  ret void
+}
+define void @kernel(ptr %words, i64 %threads) nounwind {
+entry:
+  %v24 = alloca [2 x i64], align 64
+  %v1 = getelementptr i64, ptr %words, i64 0
+  %v2 = load ptr, ptr %v1
+  %v3 = getelementptr i64, ptr %words, i64 1
+  %v4 = load ptr, ptr %v3
+  %v5 = getelementptr i64, ptr %words, i64 2
+  %v6 = load i64, ptr %v5
+  %v7 = getelementptr i64, ptr %words, i64 3
+  %v8 = load i64, ptr %v7
+  %v9 = getelementptr i64, ptr %words, i64 4
+  %v10 = load i64, ptr %v9
+  %v11 = getelementptr i64, ptr %words, i64 5
+  %v12 = load i64, ptr %v11
+  %v13 = getelementptr i64, ptr %words, i64 6
+  %v14 = load i64, ptr %v13
+  %v15 = getelementptr i64, ptr %words, i64 7
+  %v16 = load i64, ptr %v15
+  %v17 = getelementptr i64, ptr %words, i64 8
+  %v18 = load i64, ptr %v17
+  %v19 = getelementptr i64, ptr %words, i64 9
+  %v20 = load i64, ptr %v19
+  %v21 = getelementptr i64, ptr %words, i64 10
+  %v22 = load double, ptr %v21
+  %v23 = fptrunc double %v22 to float
+  store ptr %words, ptr %v24
+  %v25 = getelementptr i64, ptr %v24, i64 1
+  store i64 0, ptr %v25
+  %v26 = mul i64 %v8, 25
+  %v27 = mul i64 %v6, %v26
+  %v28 = icmp sge i64 %v27, 1572864
+  %v29 = icmp ne i64 %threads, 1
+  %v30 = and i1 %v28, %v29
+  br i1 %v30, label %then1, label %else2
+then1:
+  call void @parallel(ptr @loop0, ptr %v24, i64 %v6, i64 1, i64 %threads)
+  br label %after3
+else2:
+  call void @loop0(ptr %v24, i64 0, i64 %v6)
+  br label %after3
 after3:
   ret void
 }

@@ -1,5 +1,5 @@
 @zeros = internal constant [64 x i8] zeroinitializer, align 64
-define void @kernel(ptr %words) nounwind {
+define void @kernel(ptr %words, i64 %threads) nounwind {
 entry:
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1

@@ -1,6 +1,8 @@
 @zeros = internal constant [64 x i8] zeroinitializer, align 64
-define void @kernel(ptr %words) nounwind {
+declare void @parallel(ptr, ptr, i64, i64, i64)
+define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
+  %words = load ptr, ptr %context
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1
   %v3 = getelementptr i64, ptr %words, i64 1
@@ -20,325 +22,384 @@ entry:
   %v17 = getelementptr i64, ptr %words, i64 8
   %v18 = load double, ptr %v17
   %v19 = fptrunc double %v18 to float
+  %v20 = getelementptr i64, ptr %context, i64 1
+  %v21 = load i64, ptr %v20
+  %v22 = icmp eq i64 %v21, 0
+  %v23 = select i1 %v22, i64 %low, i64 0
+  %v24 = select i1 %v22, i64 %high, i64 %v6
+  %v25 = icmp eq i64 %v21, 1
+  %v26 = select i1 %v25, i64 %low, i64 0
+  %v27 = select i1 %v25, i64 %high, i64 %v8
   br label %loop1
 loop1:
-  %v20 = phi i64 [ 0, %entry ], [ %v21, %after12 ]
-  %v22 = icmp slt i64 %v20, %v6
-  br i1 %v22, label %body2, label %after3
+  %v28 = phi i64 [ %v23, %entry ], [ %v29, %after12 ]
+  %v30 = icmp slt i64 %v28, %v24
+  br i1 %v30, label %body2, label %after3
 body2:
-  %v23 = mul i64 %v20, %v10
-  %v24 = mul i64 %v20, %v14
-  %v25 = insertelement <8 x float> poison, float %v19, i32 0
-  %v26 = shufflevector <8 x float> %v25, <8 x float> poison, <8 x i32> zeroinitializer
-  %v27 = sub i64 %v8, 0
-  %v28 = and i64 %v27, -8
-  %v29 = and i64 %v27, -32
+  %v31 = mul i64 %v28, %v10
+  %v32 = mul i64 %v28, %v14
+  %v33 = insertelement <8 x float> poison, float %v19, i32 0
+  %v34 = shufflevector <8 x float> %v33, <8 x float> poison, <8 x i32> zeroinitializer
+  %v35 = sub i64 %v27, %v26
+  %v36 = and i64 %v35, -8
+  %v37 = add i64 %v26, %v36
+  %v38 = and i64 %v35, -32
+  %v39 = add i64 %v26, %v38
   br label %loop4
 loop4:
-  %v30 = phi i64 [ 0, %body2 ], [ %v31, %body5 ]
-  %v32 = icmp slt i64 %v30, %v29
-  br i1 %v32, label %body5, label %after6
+  %v40 = phi i64 [ %v26, %body2 ], [ %v41, %body5 ]
+  %v42 = icmp slt i64 %v40, %v39
+  br i1 %v42, label %body5, label %after6
 body5:
-  %v33 = mul i64 %v30, %v16
-  %v34 = add i64 %v24, %v33
-  %v35 = getelementptr float, ptr %v4, i64 %v34
-  %v36 = load float, ptr %v35, align 4
-  %v37 = insertelement <8 x float> poison, float %v36, i32 0
-  %v38 = getelementptr float, ptr %v35, i64 %v16
-  %v39 = load float, ptr %v38, align 4
-  %v40 = insertelement <8 x float> %v37, float %v39, i32 1
-  %v41 = getelementptr float, ptr %v38, i64 %v16
-  %v42 = load float, ptr %v41, align 4
-  %v43 = insertelement <8 x float> %v40, float %v42, i32 2
-  %v44 = getelementptr float, ptr %v41, i64 %v16
-  %v45 = load float, ptr %v44, align 4
-  %v46 = insertelement <8 x float> %v43, float %v45, i32 3
-  %v47 = getelementptr float, ptr %v44, i64 %v16
-  %v48 = load float, ptr %v47, align 4
-  %v49 = insertelement <8 x float> %v46, float %v48, i32 4
-  %v50 = getelementptr float, ptr %v47, i64 %v16
-  %v51 = load float, ptr %v50, align 4
-  %v52 = insertelement <8 x float> %v49, float %v51, i32 5
-  %v53 = getelementptr float, ptr %v50, i64 %v16
-  %v54 = load float, ptr %v53, align 4
-  %v55 = insertelement <8 x float> %v52, float %v54, i32 6
-  %v56 = getelementptr float, ptr %v53, i64 %v16
-  %v57 = load float, ptr %v56, align 4
-  %v58 = insertelement <8 x float> %v55, float %v57, i32 7
-  %v59 = fadd <8 x float> %v58, %v26
-  %v60 = add i64 %v30, 8
-  %v61 = mul i64 %v60, %v16
-  %v62 = add i64 %v24, %v61
-  %v63 = getelementptr float, ptr %v4, i64 %v62
+  %v43 = mul i64 %v40, %v16
+  %v44 = add i64 %v32, %v43
+  %v45 = getelementptr float, ptr %v4, i64 %v44
+  %v46 = load float, ptr %v45, align 4
+  %v47 = insertelement <8 x float> poison, float %v46, i32 0
+  %v48 = getelementptr float, ptr %v45, i64 %v16
+  %v49 = load float, ptr %v48, align 4
+  %v50 = insertelement <8 x float> %v47, float %v49, i32 1
+  %v51 = getelementptr float, ptr %v48, i64 %v16
+  %v52 = load float, ptr %v51, align 4
+  %v53 = insertelement <8 x float> %v50, float %v52, i32 2
+  %v54 = getelementptr float, ptr %v51, i64 %v16
+  %v55 = load float, ptr %v54, align 4
+  %v56 = insertelement <8 x float> %v53, float %v55, i32 3
+  %v57 = getelementptr float, ptr %v54, i64 %v16
+  %v58 = load float, ptr %v57, align 4
+  %v59 = insertelement <8 x float> %v56, float %v58, i32 4
+  %v60 = getelementptr float, ptr %v57, i64 %v16
+  %v61 = load float, ptr %v60, align 4
+  %v62 = insertelement <8 x float> %v59, float %v61, i32 5
+  %v63 = getelementptr float, ptr %v60, i64 %v16
   %v64 = load float, ptr %v63, align 4
-  %v65 = insertelement <8 x float> poison, float %v64, i32 0
+  %v65 = insertelement <8 x float> %v62, float %v64, i32 6
   %v66 = getelementptr float, ptr %v63, i64 %v16
   %v67 = load float, ptr %v66, align 4
-  %v68 = insertelement <8 x float> %v65, float %v67, i32 1
-  %v69 = getelementptr float, ptr %v66, i64 %v16
-  %v70 = load float, ptr %v69, align 4
-  %v71 = insertelement <8 x float> %v68, float %v70, i32 2
-  %v72 = getelementptr float, ptr %v69, i64 %v16
-  %v73 = load float, ptr %v72, align 4
-  %v74 = insertelement <8 x float> %v71, float %v73, i32 3
-  %v75 = getelementptr float, ptr %v72, i64 %v16
-  %v76 = load float, ptr %v75, align 4
-  %v77 = insertelement <8 x float> %v74, float %v76, i32 4
-  %v78 = getelementptr float, ptr %v75, i64 %v16
-  %v79 = load float, ptr %v78, align 4
-  %v80 = insertelement <8 x float> %v77, float %v79, i32 5
-  %v81 = getelementptr float, ptr %v78, i64 %v16
-  %v82 = load float, ptr %v81, align 4
-  %v83 = insertelement <8 x float> %v80, float %v82, i32 6
-  %v84 = getelementptr float, ptr %v81, i64 %v16
-  %v85 = load float, ptr %v84, align 4
-  %v86 = insertelement <8 x float> %v83, float %v85, i32 7
-  %v87 = fadd <8 x float> %v86, %v26
-  %v88 = add i64 %v30, 16
-  %v89 = mul i64 %v88, %v16
-  %v90 = add i64 %v24, %v89
-  %v91 = getelementptr float, ptr %v4, i64 %v90
+  %v68 = insertelement <8 x float> %v65, float %v67, i32 7
+  %v69 = fadd <8 x float> %v68, %v34
+  %v70 = add i64 %v40, 8
+  %v71 = mul i64 %v70, %v16
+  %v72 = add i64 %v32, %v71
+  %v73 = getelementptr float, ptr %v4, i64 %v72
+  %v74 = load float, ptr %v73, align 4
+  %v75 = insertelement <8 x float> poison, float %v74, i32 0
+  %v76 = getelementptr float, ptr %v73, i64 %v16
+  %v77 = load float, ptr %v76, align 4
+  %v78 = insertelement <8 x float> %v75, float %v77, i32 1
+  %v79 = getelementptr float, ptr %v76, i64 %v16
+  %v80 = load float, ptr %v79, align 4
+  %v81 = insertelement <8 x float> %v78, float %v80, i32 2
+  %v82 = getelementptr float, ptr %v79, i64 %v16
+  %v83 = load float, ptr %v82, align 4
+  %v84 = insertelement <8 x float> %v81, float %v83, i32 3
+  %v85 = getelementptr float, ptr %v82, i64 %v16
+  %v86 = load float, ptr %v85, align 4
+  %v87 = insertelement <8 x float> %v84, float %v86, i32 4
+  %v88 = getelementptr float, ptr %v85, i64 %v16
+  %v89 = load float, ptr %v88, align 4
+  %v90 = insertelement <8 x float> %v87, float %v89, i32 5
+  %v91 = getelementptr float, ptr %v88, i64 %v16
   %v92 = load float, ptr %v91, align 4
-  %v93 = insertelement <8 x float> poison, float %v92, i32 0
+  %v93 = insertelement <8 x float> %v90, float %v92, i32 6
   %v94 = getelementptr float, ptr %v91, i64 %v16
   %v95 = load float, ptr %v94, align 4
-  %v96 = insertelement <8 x float> %v93, float %v95, i32 1
-  %v97 = getelementptr float, ptr %v94, i64 %v16
-  %v98 = load float, ptr %v97, align 4
-  %v99 = insertelement <8 x float> %v96, float %v98, i32 2
-  %v100 = getelementptr float, ptr %v97, i64 %v16
-  %v101 = load float, ptr %v100, align 4
-  %v102 = insertelement <8 x float> %v99, float %v101, i32 3
-  %v103 = getelementptr float, ptr %v100, i64 %v16
-  %v104 = load float, ptr %v103, align 4
-  %v105 = insertelement <8 x float> %v102, float %v104, i32 4
-  %v106 = getelementptr float, ptr %v103, i64 %v16
-  %v107 = load float, ptr %v106, align 4
-  %v108 = insertelement <8 x float> %v105, float %v107, i32 5
-  %v109 = getelementptr float, ptr %v106, i64 %v16
-  %v110 = load float, ptr %v109, align 4
-  %v111 = insertelement <8 x float> %v108, float %v110, i32 6
-  %v112 = getelementptr float, ptr %v109, i64 %v16
-  %v113 = load float, ptr %v112, align 4
-  %v114 = insertelement <8 x float> %v111, float %v113, i32 7
-  %v115 = fadd <8 x float> %v114, %v26
-  %v116 = add i64 %v30, 24
-  %v117 = mul i64 %v116, %v16
-  %v118 = add i64 %v24, %v117
-  %v119 = getelementptr float, ptr %v4, i64 %v118
+  %v96 = insertelement <8 x float> %v93, float %v95, i32 7
+  %v97 = fadd <8 x float> %v96, %v34
+  %v98 = add i64 %v40, 16
+  %v99 = mul i64 %v98, %v16
+  %v100 = add i64 %v32, %v99
+  %v101 = getelementptr float, ptr %v4, i64 %v100
+  %v102 = load float, ptr %v101, align 4
+  %v103 = insertelement <8 x float> poison, float %v102, i32 0
+  %v104 = getelementptr float, ptr %v101, i64 %v16
+  %v105 = load float, ptr %v104, align 4
+  %v106 = insertelement <8 x float> %v103, float %v105, i32 1
+  %v107 = getelementptr float, ptr %v104, i64 %v16
+  %v108 = load float, ptr %v107, align 4
+  %v109 = insertelement <8 x float> %v106, float %v108, i32 2
+  %v110 = getelementptr float, ptr %v107, i64 %v16
+  %v111 = load float, ptr %v110, align 4
+  %v112 = insertelement <8 x float> %v109, float %v111, i32 3
+  %v113 = getelementptr float, ptr %v110, i64 %v16
+  %v114 = load float, ptr %v113, align 4
+  %v115 = insertelement <8 x float> %v112, float %v114, i32 4
+  %v116 = getelementptr float, ptr %v113, i64 %v16
+  %v117 = load float, ptr %v116, align 4
+  %v118 = insertelement <8 x float> %v115, float %v117, i32 5
+  %v119 = getelementptr float, ptr %v116, i64 %v16
   %v120 = load float, ptr %v119, align 4
-  %v121 = insertelement <8 x float> poison, float %v120, i32 0
+  %v121 = insertelement <8 x float> %v118, float %v120, i32 6
   %v122 = getelementptr float, ptr %v119, i64 %v16
   %v123 = load float, ptr %v122, align 4
-  %v124 = insertelement <8 x float> %v121, float %v123, i32 1
-  %v125 = getelementptr float, ptr %v122, i64 %v16
-  %v126 = load float, ptr %v125, align 4
-  %v127 = insertelement <8 x float> %v124, float %v126, i32 2
-  %v128 = getelementptr float, ptr %v125, i64 %v16
-  %v129 = load float, ptr %v128, align 4
-  %v130 = insertelement <8 x float> %v127, float %v129, i32 3
-  %v131 = getelementptr float, ptr %v128, i64 %v16
-  %v132 = load float, ptr %v131, align 4
-  %v133 = insertelement <8 x float> %v130, float %v132, i32 4
-  %v134 = getelementptr float, ptr %v131, i64 %v16
-  %v135 = load float, ptr %v134, align 4
-  %v136 = insertelement <8 x float> %v133, float %v135, i32 5
-  %v137 = getelementptr float, ptr %v134, i64 %v16
-  %v138 = load float, ptr %v137, align 4
-  %v139 = insertelement <8 x float> %v136, float %v138, i32 6
-  %v140 = getelementptr float, ptr %v137, i64 %v16
-  %v141 = load float, ptr %v140, align 4
-  %v142 = insertelement <8 x float> %v139, float %v141, i32 7
-  %v143 = fadd <8 x float> %v142, %v26
-  %v144 = mul i64 %v30, %v12
-  %v145 = add i64 %v23, %v144
-  %v146 = getelementptr float, ptr %v2, i64 %v145
-  %v147 = extractelement <8 x float> %v59, i32 0
-  store float %v147, ptr %v146, align 4
-  %v148 = getelementptr float, ptr %v146, i64 %v12
-  %v149 = extractelement <8 x float> %v59, i32 1
-  store float %v149, ptr %v148, align 4
-  %v150 = getelementptr float, ptr %v148, i64 %v12
-  %v151 = extractelement <8 x float> %v59, i32 2
-  store float %v151, ptr %v150, align 4
-  %v152 = getelementptr float, ptr %v150, i64 %v12
-  %v153 = extractelement <8 x float> %v59, i32 3
-  store float %v153, ptr %v152, align 4
-  %v154 = getelementptr float, ptr %v152, i64 %v12
-  %v155 = extractelement <8 x float> %v59, i32 4
-  store float %v155, ptr %v154, align 4
-  %v156 = getelementptr float, ptr %v154, i64 %v12
-  %v157 = extractelement <8 x float> %v59, i32 5
+  %v124 = insertelement <8 x float> %v121, float %v123, i32 7
+  %v125 = fadd <8 x float> %v124, %v34
+  %v126 = add i64 %v40, 24
+  %v127 = mul i64 %v126, %v16
+  %v128 = add i64 %v32, %v127
+  %v129 = getelementptr float, ptr %v4, i64 %v128
+  %v130 = load float, ptr %v129, align 4
+  %v131 = insertelement <8 x float> poison, float %v130, i32 0
+  %v132 = getelementptr float, ptr %v129, i64 %v16
+  %v133 = load float, ptr %v132, align 4
+  %v134 = insertelement <8 x float> %v131, float %v133, i32 1
+  %v135 = getelementptr float, ptr %v132, i64 %v16
+  %v136 = load float, ptr %v135, align 4
+  %v137 = insertelement <8 x float> %v134, float %v136, i32 2
+  %v138 = getelementptr float, ptr %v135, i64 %v16
+  %v139 = load float, ptr %v138, align 4
+  %v140 = insertelement <8 x float> %v137, float %v139, i32 3
+  %v141 = getelementptr float, ptr %v138, i64 %v16
+  %v142 = load float, ptr %v141, align 4
+  %v143 = insertelement <8 x float> %v140, float %v142, i32 4
+  %v144 = getelementptr float, ptr %v141, i64 %v16
+  %v145 = load float, ptr %v144, align 4
+  %v146 = insertelement <8 x float> %v143, float %v145, i32 5
+  %v147 = getelementptr float, ptr %v144, i64 %v16
+  %v148 = load float, ptr %v147, align 4
+  %v149 = insertelement <8 x float> %v146, float %v148, i32 6
+  %v150 = getelementptr float, ptr %v147, i64 %v16
+  %v151 = load float, ptr %v150, align 4
+  %v152 = insertelement <8 x float> %v149, float %v151, i32 7
+  %v153 = fadd <8 x float> %v152, %v34
+  %v154 = mul i64 %v40, %v12
+  %v155 = add i64 %v31, %v154
+  %v156 = getelementptr float, ptr %v2, i64 %v155
+  %v157 = extractelement <8 x float> %v69, i32 0
   store float %v157, ptr %v156, align 4
   %v158 = getelementptr float, ptr %v156, i64 %v12
-  %v159 = extractelement <8 x float> %v59, i32 6
+  %v159 = extractelement <8 x float> %v69, i32 1
   store float %v159, ptr %v158, align 4
   %v160 = getelementptr float, ptr %v158, i64 %v12
-  %v161 = extractelement <8 x float> %v59, i32 7
+  %v161 = extractelement <8 x float> %v69, i32 2
   store float %v161, ptr %v160, align 4
-  %v162 = mul i64 %v60, %v12
-  %v163 = add i64 %v23, %v162
-  %v164 = getelementptr float, ptr %v2, i64 %v163
-  %v165 = extractelement <8 x float> %v87, i32 0
+  %v162 = getelementptr float, ptr %v160, i64 %v12
+  %v163 = extractelement <8 x float> %v69, i32 3
+  store float %v163, ptr %v162, align 4
+  %v164 = getelementptr float, ptr %v162, i64 %v12
+  %v165 = extractelement <8 x float> %v69, i32 4
   store float %v165, ptr %v164, align 4
   %v166 = getelementptr float, ptr %v164, i64 %v12
-  %v167 = extractelement <8 x float> %v87, i32 1
+  %v167 = extractelement <8 x float> %v69, i32 5
   store float %v167, ptr %v166, align 4
   %v168 = getelementptr float, ptr %v166, i64 %v12
-  %v169 = extractelement <8 x float> %v87, i32 2
+  %v169 = extractelement <8 x float> %v69, i32 6
   store float %v169, ptr %v168, align 4
   %v170 = getelementptr float, ptr %v168, i64 %v12
-  %v171 = extractelement <8 x float> %v87, i32 3
+  %v171 = extractelement <8 x float> %v69, i32 7
   store float %v171, ptr %v170, align 4
-  %v172 = getelementptr float, ptr %v170, i64 %v12
-  %v173 = extractelement <8 x float> %v87, i32 4
-  store float %v173, ptr %v172, align 4
-  %v174 = getelementptr float, ptr %v172, i64 %v12
-  %v175 = extractelement <8 x float> %v87, i32 5
+  %v172 = mul i64 %v70, %v12
+  %v173 = add i64 %v31, %v172
+  %v174 = getelementptr float, ptr %v2, i64 %v173
+  %v175 = extractelement <8 x float> %v97, i32 0
   store float %v175, ptr %v174, align 4
   %v176 = getelementptr float, ptr %v174, i64 %v12
-  %v177 = extractelement <8 x float> %v87, i32 6
+  %v177 = extractelement <8 x float> %v97, i32 1
   store float %v177, ptr %v176, align 4
   %v178 = getelementptr float, ptr %v176, i64 %v12
-  %v179 = extractelement <8 x float> %v87, i32 7
+  %v179 = extractelement <8 x float> %v97, i32 2
   store float %v179, ptr %v178, align 4
-  %v180 = mul i64 %v88, %v12
-  %v181 = add i64 %v23, %v180
-  %v182 = getelementptr float, ptr %v2, i64 %v181
-  %v183 = extractelement <8 x float> %v115, i32 0
+  %v180 = getelementptr float, ptr %v178, i64 %v12
+  %v181 = extractelement <8 x float> %v97, i32 3
+  store float %v181, ptr %v180, align 4
+  %v182 = getelementptr float, ptr %v180, i64 %v12
+  %v183 = extractelement <8 x float> %v97, i32 4
   store float %v183, ptr %v182, align 4
   %v184 = getelementptr float, ptr %v182, i64 %v12
-  %v185 = extractelement <8 x float> %v115, i32 1
+  %v185 = extractelement <8 x float> %v97, i32 5
   store float %v185, ptr %v184, align 4
   %v186 = getelementptr float, ptr %v184, i64 %v12
-  %v187 = extractelement <8 x float> %v115, i32 2
+  %v187 = extractelement <8 x float> %v97, i32 6
   store float %v187, ptr %v186, align 4
   %v188 = getelementptr float, ptr %v186, i64 %v12
-  %v189 = extractelement <8 x float> %v115, i32 3
+  %v189 = extractelement <8 x float> %v97, i32 7
   store float %v189, ptr %v188, align 4
-  %v190 = getelementptr float, ptr %v188, i64 %v12
-  %v191 = extractelement <8 x float> %v115, i32 4
-  store float %v191, ptr %v190, align 4
-  %v192 = getelementptr float, ptr %v190, i64 %v12
-  %v193 = extractelement <8 x float> %v115, i32 5
+  %v190 = mul i64 %v98, %v12
+  %v191 = add i64 %v31, %v190
+  %v192 = getelementptr float, ptr %v2, i64 %v191
+  %v193 = extractelement <8 x float> %v125, i32 0
   store float %v193, ptr %v192, align 4
   %v194 = getelementptr float, ptr %v192, i64 %v12
-  %v195 = extractelement <8 x float> %v115, i32 6
+  %v195 = extractelement <8 x float> %v125, i32 1
   store float %v195, ptr %v194, align 4
   %v196 = getelementptr float, ptr %v194, i64 %v12
-  %v197 = extractelement <8 x float> %v115, i32 7
+  %v197 = extractelement <8 x float> %v125, i32 2
   store float %v197, ptr %v196, align 4
-  %v198 = mul i64 %v116, %v12
-  %v199 = add i64 %v23, %v198
-  %v200 = getelementptr float, ptr %v2, i64 %v199
-  %v201 = extractelement <8 x float> %v143, i32 0
+  %v198 = getelementptr float, ptr %v196, i64 %v12
+  %v199 = extractelement <8 x float> %v125, i32 3
+  store float %v199, ptr %v198, align 4
+  %v200 = getelementptr float, ptr %v198, i64 %v12
+  %v201 = extractelement <8 x float> %v125, i32 4
   store float %v201, ptr %v200, align 4
   %v202 = getelementptr float, ptr %v200, i64 %v12
-  %v203 = extractelement <8 x float> %v143, i32 1
+  %v203 = extractelement <8 x float> %v125, i32 5
   store float %v203, ptr %v202, align 4
   %v204 = getelementptr float, ptr %v202, i64 %v12
-  %v205 = extractelement <8 x float> %v143, i32 2
+  %v205 = extractelement <8 x float> %v125, i32 6
   store float %v205, ptr %v204, align 4
   %v206 = getelementptr float, ptr %v204, i64 %v12
-  %v207 = extractelement <8 x float> %v143, i32 3
+  %v207 = extractelement <8 x float> %v125, i32 7
   store float %v207, ptr %v206, align 4
-  %v208 = getelementptr float, ptr %v206, i64 %v12
-  %v209 = extractelement <8 x float> %v143, i32 4
-  store float %v209, ptr %v208, align 4
-  %v210 = getelementptr float, ptr %v208, i64 %v12
-  %v211 = extractelement <8 x float> %v143, i32 5
+  %v208 = mul i64 %v126, %v12
+  %v209 = add i64 %v31, %v208
+  %v210 = getelementptr float, ptr %v2, i64 %v209
+  %v211 = extractelement <8 x float> %v153, i32 0
   store float %v211, ptr %v210, align 4
   %v212 = getelementptr float, ptr %v210, i64 %v12
-  %v213 = extractelement <8 x float> %v143, i32 6
+  %v213 = extractelement <8 x float> %v153, i32 1
   store float %v213, ptr %v212, align 4
   %v214 = getelementptr float, ptr %v212, i64 %v12
-  %v215 = extractelement <8 x float> %v143, i32 7
+  %v215 = extractelement <8 x float> %v153, i32 2
   store float %v215, ptr %v214, align 4
-  %v31 = add nsw i64 %v30, 32
+  %v216 = getelementptr float, ptr %v214, i64 %v12
+  %v217 = extractelement <8 x float> %v153, i32 3
+  store float %v217, ptr %v216, align 4
+  %v218 = getelementptr float, ptr %v216, i64 %v12
+  %v219 = extractelement <8 x float> %v153, i32 4
+  store float %v219, ptr %v218, align 4
+  %v220 = getelementptr float, ptr %v218, i64 %v12
+  %v221 = extractelement <8 x float> %v153, i32 5
+  store float %v221, ptr %v220, align 4
+  %v222 = getelementptr float, ptr %v220, i64 %v12
+  %v223 = extractelement <8 x float> %v153, i32 6
+  store float %v223, ptr %v222, align 4
+  %v224 = getelementptr float, ptr %v222, i64 %v12
+  %v225 = extractelement <8 x float> %v153, i32 7
+  store float %v225, ptr %v224, align 4
+  %v41 = add nsw i64 %v40, 32
   br label %loop4
 after6:
   br label %loop7
 loop7:
-  %v216 = phi i64 [ %v29, %after6 ], [ %v217, %body8 ]
-  %v218 = icmp slt i64 %v216, %v28
-  br i1 %v218, label %body8, label %after9
+  %v226 = phi i64 [ %v39, %after6 ], [ %v227, %body8 ]
+  %v228 = icmp slt i64 %v226, %v37
+  br i1 %v228, label %body8, label %after9
 body8:
-  %v219 = mul i64 %v216, %v16
-  %v220 = add i64 %v24, %v219
-  %v221 = getelementptr float, ptr %v4, i64 %v220
-  %v222 = load float, ptr %v221, align 4
-  %v223 = insertelement <8 x float> poison, float %v222, i32 0
-  %v224 = getelementptr float, ptr %v221, i64 %v16
-  %v225 = load float, ptr %v224, align 4
-  %v226 = insertelement <8 x float> %v223, float %v225, i32 1
-  %v227 = getelementptr float, ptr %v224, i64 %v16
-  %v228 = load float, ptr %v227, align 4
-  %v229 = insertelement <8 x float> %v226, float %v228, i32 2
-  %v230 = getelementptr float, ptr %v227, i64 %v16
-  %v231 = load float, ptr %v230, align 4
-  %v232 = insertelement <8 x float> %v229, float %v231, i32 3
-  %v233 = getelementptr float, ptr %v230, i64 %v16
-  %v234 = load float, ptr %v233, align 4
-  %v235 = insertelement <8 x float> %v232, float %v234, i32 4
-  %v236 = getelementptr float, ptr %v233, i64 %v16
-  %v237 = load float, ptr %v236, align 4
-  %v238 = insertelement <8 x float> %v235, float %v237, i32 5
-  %v239 = getelementptr float, ptr %v236, i64 %v16
-  %v240 = load float, ptr %v239, align 4
-  %v241 = insertelement <8 x float> %v238, float %v240, i32 6
-  %v242 = getelementptr float, ptr %v239, i64 %v16
-  %v243 = load float, ptr %v242, align 4
-  %v244 = insertelement <8 x float> %v241, float %v243, i32 7
-  %v245 = fadd <8 x float> %v244, %v26
-  %v246 = mul i64 %v216, %v12
-  %v247 = add i64 %v23, %v246
-  %v248 = getelementptr float, ptr %v2, i64 %v247
-  %v249 = extractelement <8 x float> %v245, i32 0
-  store float %v249, ptr %v248, align 4
-  %v250 = getelementptr float, ptr %v248, i64 %v12
-  %v251 = extractelement <8 x float> %v245, i32 1
-  store float %v251, ptr %v250, align 4
-  %v252 = getelementptr float, ptr %v250, i64 %v12
-  %v253 = extractelement <8 x float> %v245, i32 2
-  store float %v253, ptr %v252, align 4
-  %v254 = getelementptr float, ptr %v252, i64 %v12
-  %v255 = extractelement <8 x float> %v245, i32 3
-  store float %v255, ptr %v254, align 4
-  %v256 = getelementptr float, ptr %v254, i64 %v12
-  %v257 = extractelement <8 x float> %v245, i32 4
-  store float %v257, ptr %v256, align 4
-  %v258 = getelementptr float, ptr %v256, i64 %v12
-  %v259 = extractelement <8 x float> %v245, i32 5
+  %v229 = mul i64 %v226, %v16
+  %v230 = add i64 %v32, %v229
+  %v231 = getelementptr float, ptr %v4, i64 %v230
+  %v232 = load float, ptr %v231, align 4
+  %v233 = insertelement <8 x float> poison, float %v232, i32 0
+  %v234 = getelementptr float, ptr %v231, i64 %v16
+  %v235 = load float, ptr %v234, align 4
+  %v236 = insertelement <8 x float> %v233, float %v235, i32 1
+  %v237 = getelementptr float, ptr %v234, i64 %v16
+  %v238 = load float, ptr %v237, align 4
+  %v239 = insertelement <8 x float> %v236, float %v238, i32 2
+  %v240 = getelementptr float, ptr %v237, i64 %v16
+  %v241 = load float, ptr %v240, align 4
+  %v242 = insertelement <8 x float> %v239, float %v241, i32 3
+  %v243 = getelementptr float, ptr %v240, i64 %v16
+  %v244 = load float, ptr %v243, align 4
+  %v245 = insertelement <8 x float> %v242, float %v244, i32 4
+  %v246 = getelementptr float, ptr %v243, i64 %v16
+  %v247 = load float, ptr %v246, align 4
+  %v248 = insertelement <8 x float> %v245, float %v247, i32 5
+  %v249 = getelementptr float, ptr %v246, i64 %v16
+  %v250 = load float, ptr %v249, align 4
+  %v251 = insertelement <8 x float> %v248, float %v250, i32 6
+  %v252 = getelementptr float, ptr %v249, i64 %v16
+  %v253 = load float, ptr %v252, align 4
+  %v254 = insertelement <8 x float> %v251, float %v253, i32 7
+  %v255 = fadd <8 x float> %v254, %v34
+  %v256 = mul i64 %v226, %v12
+  %v257 = add i64 %v31, %v256
+  %v258 = getelementptr float, ptr %v2, i64 %v257
+  %v259 = extractelement <8 x float> %v255, i32 0
   store float %v259, ptr %v258, align 4
   %v260 = getelementptr float, ptr %v258, i64 %v12
-  %v261 = extractelement <8 x float> %v245, i32 6
+  %v261 = extractelement <8 x float> %v255, i32 1
   store float %v261, ptr %v260, align 4
   %v262 = getelementptr float, ptr %v260, i64 %v12
-  %v263 = extractelement <8 x float> %v245, i32 7
+  %v263 = extractelement <8 x float> %v255, i32 2
   store float %v263, ptr %v262, align 4
-  %v217 = add nsw i64 %v216, 8
+  %v264 = getelementptr float, ptr %v262, i64 %v12
+  %v265 = extractelement <8 x float> %v255, i32 3
+  store float %v265, ptr %v264, align 4
+  %v266 = getelementptr float, ptr %v264, i64 %v12
+  %v267 = extractelement <8 x float> %v255, i32 4
+  store float %v267, ptr %v266, align 4
+  %v268 = getelementptr float, ptr %v266, i64 %v12
+  %v269 = extractelement <8 x float> %v255, i32 5
+  store float %v269, ptr %v268, align 4
+  %v270 = getelementptr float, ptr %v268, i64 %v12
+  %v271 = extractelement <8 x float> %v255, i32 6
+  store float %v271, ptr %v270, align 4
+  %v272 = getelementptr float, ptr %v270, i64 %v12
+  %v273 = extractelement <8 x float> %v255, i32 7
+  store float %v273, ptr %v272, align 4
+  %v227 = add nsw i64 %v226, 8
   br label %loop7
 after9:
   br label %loop10
 loop10:
-  %v264 = phi i64 [ %v28, %after9 ], [ %v265, %body11 ]
-  %v266 = icmp slt i64 %v264, %v8
-  br i1 %v266, label %body11, label %after12
+  %v274 = phi i64 [ %v37, %after9 ], [ %v275, %body11 ]
+  %v276 = icmp slt i64 %v274, %v27
+  br i1 %v276, label %body11, label %after12
 body11:
-  %v267 = mul i64 %v264, %v16
-  %v268 = add i64 %v24, %v267
-  %v269 = getelementptr float, ptr %v4, i64 %v268
-  %v270 = load float, ptr %v269, align 4
-  %v271 = fadd float %v270, %v19
-  %v272 = mul i64 %v264, %v12
-  %v273 = add i64 %v23, %v272
-  %v274 = getelementptr float, ptr %v2, i64 %v273
-  store float %v271, ptr %v274, align 4
-  %v265 = add nsw i64 %v264, 1
+  %v277 = mul i64 %v274, %v16
+  %v278 = add i64 %v32, %v277
+  %v279 = getelementptr float, ptr %v4, i64 %v278
+  %v280 = load float, ptr %v279, align 4
+  %v281 = fadd float %v280, %v19
+  %v282 = mul i64 %v274, %v12
+  %v283 = add i64 %v31, %v282
+  %v284 = getelementptr float, ptr %v2, i64 %v283
+  store float %v281, ptr %v284, align 4
+  %v275 = add nsw i64 %v274, 1
   br label %loop10
 after12:
-  %v21 = add nsw i64 %v20, 1
+  %v29 = add nsw i64 %v28, 1
   br label %loop1
+after3:
+  ret void
+}
+define void @kernel(ptr %words, i64 %threads) nounwind {
+entry:
+  %v29 = alloca [2 x i64], align 64
+  %v1 = getelementptr i64, ptr %words, i64 0
+  %v2 = load ptr, ptr %v1
+  %v3 = getelementptr i64, ptr %words, i64 1
+  %v4 = load ptr, ptr %v3
+  %v5 = getelementptr i64, ptr %words, i64 2
+  %v6 = load i64, ptr %v5
+  %v7 = getelementptr i64, ptr %words, i64 3
+  %v8 = load i64, ptr %v7
+  %v9 = getelementptr i64, ptr %words, i64 4
+  %v10 = load i64, ptr %v9
+  %v11 = getelementptr i64, ptr %words, i64 5
+  %v12 = load i64, ptr %v11
+  %v13 = getelementptr i64, ptr %words, i64 6
+  %v14 = load i64, ptr %v13
+  %v15 = getelementptr i64, ptr %words, i64 7
+  %v16 = load i64, ptr %v15
+  %v17 = getelementptr i64, ptr %words, i64 8
+  %v18 = load double, ptr %v17
+  %v19 = fptrunc double %v18 to float
+  %v20 = sdiv i64 %v6, 1
+  %v21 = icmp slt i64 %v20, 64
+  %v22 = sdiv i64 %v8, 64
+  %v23 = icmp sgt i64 %v22, %v20
+  %v24 = and i1 %v21, %v23
+  %v25 = select i1 %v24, i64 1, i64 0
+  %v26 = select i1 %v24, i64 %v8, i64 %v6
+  %v27 = select i1 %v24, i64 64, i64 1
+  %v28 = select i1 %v24, i64 %v22, i64 %v20
+  store ptr %words, ptr %v29
+  %v30 = getelementptr i64, ptr %v29, i64 1
+  store i64 %v25, ptr %v30
+  %v31 = mul i64 %v8, 20
+  %v32 = mul i64 %v6, %v31
+  %v33 = icmp sge i64 %v32, 1572864
+  %v34 = icmp ne i64 %threads, 1
+  %v35 = and i1 %v33, %v34
+  br i1 %v35, label %then1, label %else2
+then1:
+  call void @parallel(ptr @loop0, ptr %v29, i64 %v26, i64 %v27, i64 %threads)
+  br label %after3
+else2:
+  call void @loop0(ptr %v29, i64 0, i64 %v26)
+  br label %after3
 after3:
   ret void
 }

@@ -1,6 +1,128 @@
 @zeros = internal constant [64 x i8] zeroinitializer, align 64
-define void @kernel(ptr %words) nounwind {
+declare void @parallel(ptr, ptr, i64, i64, i64)
+define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
+  %words = load ptr, ptr %context
+  %v1 = getelementptr i64, ptr %words, i64 0
+  %v2 = load ptr, ptr %v1
+  %v3 = getelementptr i64, ptr %words, i64 1
+  %v4 = load i64, ptr %v3
+  %v5 = getelementptr i64, ptr %words, i64 2
+  %v6 = load i64, ptr %v5
+  %v7 = trunc i64 %v6 to i8
+  %v8 = getelementptr i64, ptr %words, i64 3
+  %v9 = load i64, ptr %v8
+  %v10 = trunc i64 %v9 to i8
+  %v11 = getelementptr i64, ptr %words, i64 4
+  %v12 = load i64, ptr %v11
+  %v13 = trunc i64 %v12 to i8
+  %v14 = getelementptr i64, ptr %context, i64 1
+  %v15 = load i1, ptr %v14
+  %v16 = getelementptr i64, ptr %context, i64 2
+  %v17 = load i8, ptr %v16
+  %v18 = getelementptr i64, ptr %context, i64 3
+  %v19 = insertelement <32 x i8> poison, i8 %v13, i32 0
+  %v20 = shufflevector <32 x i8> %v19, <32 x i8> poison, <32 x i32> zeroinitializer
+  %v21 = insertelement <32 x i1> poison, i1 %v15, i32 0
+  %v22 = shufflevector <32 x i1> %v21, <32 x i1> poison, <32 x i32> zeroinitializer
+  %v23 = insertelement <32 x i8> poison, i8 %v17, i32 0
+  %v24 = shufflevector <32 x i8> %v23, <32 x i8> poison, <32 x i32> zeroinitializer
+  %v25 = insertelement <32 x i8> poison, i8 %v7, i32 0
+  %v26 = shufflevector <32 x i8> %v25, <32 x i8> poison, <32 x i32> zeroinitializer
+  %v27 = sub i64 %high, %low
+  %v28 = and i64 %v27, -32
+  %v29 = add i64 %low, %v28
+  %v30 = and i64 %v27, -128
+  %v31 = add i64 %low, %v30
+  br label %loop1
+loop1:
+  %v32 = phi i64 [ %low, %entry ], [ %v33, %body2 ]
+  %v34 = icmp slt i64 %v32, %v31
+  br i1 %v34, label %body2, label %after3
+body2:
+  %v35 = getelementptr i8, ptr %v2, i64 %v32
+  %v36 = load <32 x i8>, ptr %v35, align 1
+  %v37 = icmp ugt <32 x i8> %v36, %v26
+  %v38 = udiv <32 x i8> %v36, %v24
+  %v39 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v38
+  %v40 = add <32 x i8> %v36, %v20
+  %v41 = select <32 x i1> %v37, <32 x i8> %v39, <32 x i8> %v40
+  %v42 = add i64 %v32, 32
+  %v43 = getelementptr i8, ptr %v2, i64 %v42
+  %v44 = load <32 x i8>, ptr %v43, align 1
+  %v45 = icmp ugt <32 x i8> %v44, %v26
+  %v46 = udiv <32 x i8> %v44, %v24
+  %v47 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v46
+  %v48 = add <32 x i8> %v44, %v20
+  %v49 = select <32 x i1> %v45, <32 x i8> %v47, <32 x i8> %v48
+  %v50 = add i64 %v32, 64
+  %v51 = getelementptr i8, ptr %v2, i64 %v50
+  %v52 = load <32 x i8>, ptr %v51, align 1
+  %v53 = icmp ugt <32 x i8> %v52, %v26
+  %v54 = udiv <32 x i8> %v52, %v24
+  %v55 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v54
+  %v56 = add <32 x i8> %v52, %v20
+  %v57 = select <32 x i1> %v53, <32 x i8> %v55, <32 x i8> %v56
+  %v58 = add i64 %v32, 96
+  %v59 = getelementptr i8, ptr %v2, i64 %v58
+  %v60 = load <32 x i8>, ptr %v59, align 1
+  %v61 = icmp ugt <32 x i8> %v60, %v26
+  %v62 = udiv <32 x i8> %v60, %v24
+  %v63 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v62
+  %v64 = add <32 x i8> %v60, %v20
+  %v65 = select <32 x i1> %v61, <32 x i8> %v63, <32 x i8> %v64
+  %v66 = getelementptr i8, ptr %v2, i64 %v32
+  store <32 x i8> %v41, ptr %v66, align 1
+  %v67 = getelementptr i8, ptr %v2, i64 %v42
+  store <32 x i8> %v49, ptr %v67, align 1
+  %v68 = getelementptr i8, ptr %v2, i64 %v50
+  store <32 x i8> %v57, ptr %v68, align 1
+  %v69 = getelementptr i8, ptr %v2, i64 %v58
+  store <32 x i8> %v65, ptr %v69, align 1
+  %v33 = add nsw i64 %v32, 128
+  br label %loop1
+after3:
+  br label %loop4
+loop4:
+  %v70 = phi i64 [ %v31, %after3 ], [ %v71, %body5 ]
+  %v72 = icmp slt i64 %v70, %v29
+  br i1 %v72, label %body5, label %after6
+body5:
+  %v73 = getelementptr i8, ptr %v2, i64 %v70
+  %v74 = load <32 x i8>, ptr %v73, align 1
+  %v75 = icmp ugt <32 x i8> %v74, %v26
+  %v76 = udiv <32 x i8> %v74, %v24
+  %v77 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v76
+  %v78 = add <32 x i8> %v74, %v20
+  %v79 = select <32 x i1> %v75, <32 x i8> %v77, <32 x i8> %v78
+  %v80 = getelementptr i8, ptr %v2, i64 %v70
+  store <32 x i8> %v79, ptr %v80, align 1
+  %v71 = add nsw i64 %v70, 32
+  br label %loop4
+after6:
+  br label %loop7
+loop7:
+  %v81 = phi i64 [ %v29, %after6 ], [ %v82, %body8 ]
+  %v83 = icmp slt i64 %v81, %high
+  br i1 %v83, label %body8, label %after9
+body8:
+  %v84 = getelementptr i8, ptr %v2, i64 %v81
+  %v85 = load i8, ptr %v84, align 1
+  %v86 = icmp ugt i8 %v85, %v7
+  %v87 = udiv i8 %v85, %v17
+  %v88 = select i1 %v15, i8 0, i8 %v87
+  %v89 = add i8 %v85, %v13
+  %v90 = select i1 %v86, i8 %v88, i8 %v89
+  %v91 = getelementptr i8, ptr %v2, i64 %v81
+  store i8 %v90, ptr %v91, align 1
+  %v82 = add nsw i64 %v81, 1
+  br label %loop7
+after9:
+  ret void
+}
+define void @kernel(ptr %words, i64 %threads) nounwind {
+entry:
+  %v16 = alloca [4 x i64], align 64
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1
   %v3 = getelementptr i64, ptr %words, i64 1
@@ -16,100 +138,24 @@ entry:
   %v13 = trunc i64 %v12 to i8
   %v14 = icmp eq i8 %v10, 0
   %v15 = select i1 %v14, i8 1, i8 %v10
-  %v16 = insertelement <32 x i8> poison, i8 %v13, i32 0
-  %v17 = shufflevector <32 x i8> %v16, <32 x i8> poison, <32 x i32> zeroinitializer
-  %v18 = insertelement <32 x i1> poison, i1 %v14, i32 0
-  %v19 = shufflevector <32 x i1> %v18, <32 x i1> poison, <32 x i32> zeroinitializer
-  %v20 = insertelement <32 x i8> poison, i8 %v15, i32 0
-  %v21 = shufflevector <32 x i8> %v20, <32 x i8> poison, <32 x i32> zeroinitializer
-  %v22 = insertelement <32 x i8> poison, i8 %v7, i32 0
-  %v23 = shufflevector <32 x i8> %v22, <32 x i8> poison, <32 x i32> zeroinitializer
-  %v24 = sub i64 %v4, 0
-  %v25 = and i64 %v24, -32
-  %v26 = and i64 %v24, -128
-  br label %loop1
-loop1:
-  %v27 = phi i64 [ 0, %entry ], [ %v28, %body2 ]
-  %v29 = icmp slt i64 %v27, %v26
-  br i1 %v29, label %body2, label %after3
-body2:
-  %v30 = getelementptr i8, ptr %v2, i64 %v27
-  %v31 = load <32 x i8>, ptr %v30, align 1
-  %v32 = icmp ugt <32 x i8> %v31, %v23
-  %v33 = udiv <32 x i8> %v31, %v21
-  %v34 = select <32 x i1> %v19, <32 x i8> splat (i8 0), <32 x i8> %v33
-  %v35 = add <32 x i8> %v31, %v17
-  %v36 = select <32 x i1> %v32, <32 x i8> %v34, <32 x i8> %v35
-  %v37 = add i64 %v27, 32
-  %v38 = getelementptr i8, ptr %v2, i64 %v37
-  %v39 = load <32 x i8>, ptr %v38, align 1
-  %v40 = icmp ugt <32 x i8> %v39, %v23
-  %v41 = udiv <32 x i8> %v39, %v21
-  %v42 = select <32 x i1> %v19, <32 x i8> splat (i8 0), <32 x i8> %v41
-  %v43 = add <32 x i8> %v39, %v17
-  %v44 = select <32 x i1> %v40, <32 x i8> %v42, <32 x i8> %v43
-  %v45 = add i64 %v27, 64
-  %v46 = getelementptr i8, ptr %v2, i64 %v45
-  %v47 = load <32 x i8>, ptr %v46, align 1
-  %v48 = icmp ugt <32 x i8> %v47, %v23
-  %v49 = udiv <32 x i8> %v47, %v21
-  %v50 = select <32 x i1> %v19, <32 x i8> splat (i8 0), <32 x i8> %v49
-  %v51 = add <32 x i8> %v47, %v17
-  %v52 = select <32 x i1> %v48, <32 x i8> %v50, <32 x i8> %v51
-  %v53 = add i64 %v27, 96
-  %v54 = getelementptr i8, ptr %v2, i64 %v53
-  %v55 = load <32 x i8>, ptr %v54, align 1
-  %v56 = icmp ugt <32 x i8> %v55, %v23
-  %v57 = udiv <32 x i8> %v55, %v21
-  %v58 = select <32 x i1> %v19, <32 x i8> splat (i8 0), <32 x i8> %v57
-  %v59 = add <32 x i8> %v55, %v17
-  %v60 = select <32 x i1> %v56, <32 x i8> %v58, <32 x i8> %v59
-  %v61 = getelementptr i8, ptr %v2, i64 %v27
-  store <32 x i8> %v36, ptr %v61, align 1
-  %v62 = getelementptr i8, ptr %v2, i64 %v37
-  store <32 x i8> %v44, ptr %v62, align 1
-  %v63 = getelementptr i8, ptr %v2, i64 %v45
-  store <32 x i8> %v52, ptr %v63, align 1
-  %v64 = getelementptr i8, ptr %v2, i64 %v53
-  store <32 x i8> %v60, ptr %v64, align 1
-  %v28 = add nsw i64 %v27, 128
-  br label %loop1
+  store ptr %words, ptr %v16
+  %v17 = getelementptr i64, ptr %v16, i64 1
+  store i1 %v14, ptr %v17
+  %v18 = getelementptr i64, ptr %v16, i64 2
+  store i8 %v15, ptr %v18
+  %v19 = getelementptr i64, ptr %v16, i64 3
+  store i64 0, ptr %v19
+  %v20 = mul i64 %v4, 16
+  %v21 = icmp sge i64 %v20, 1572864
+  %v22 = icmp ne i64 %threads, 1
+  %v23 = and i1 %v21, %v22
+  br i1 %v23, label %then1, label %else2
+then1:
+  call void @parallel(ptr @loop0, ptr %v16, i64 %v4, i64 64, i64 %threads)
+  br label %after3
+else2:
+  call void @loop0(ptr %v16, i64 0, i64 %v4)
+  br label %after3
 after3:
-  br label %loop4
-loop4:
-  %v65 = phi i64 [ %v26, %after3 ], [ %v66, %body5 ]
-  %v67 = icmp slt i64 %v65, %v25
-  br i1 %v67, label %body5, label %after6
-body5:
-  %v68 = getelementptr i8, ptr %v2, i64 %v65
-  %v69 = load <32 x i8>, ptr %v68, align 1
-  %v70 = icmp ugt <32 x i8> %v69, %v23
-  %v71 = udiv <32 x i8> %v69, %v21
-  %v72 = select <32 x i1> %v19, <32 x i8> splat (i8 0), <32 x i8> %v71
-  %v73 = add <32 x i8> %v69, %v17
-  %v74 = select <32 x i1> %v70, <32 x i8> %v72, <32 x i8> %v73
-  %v75 = getelementptr i8, ptr %v2, i64 %v65
-  store <32 x i8> %v74, ptr %v75, align 1
-  %v66 = add nsw i64 %v65, 32
-  br label %loop4
-after6:
-  br label %loop7
-loop7:
-  %v76 = phi i64 [ %v25, %after6 ], [ %v77, %body8 ]
-  %v78 = icmp slt i64 %v76, %v4
-  br i1 %v78, label %body8, label %after9
-body8:
-  %v79 = getelementptr i8, ptr %v2, i64 %v76
-  %v80 = load i8, ptr %v79, align 1
-  %v81 = icmp ugt i8 %v80, %v7
-  %v82 = udiv i8 %v80, %v15
-  %v83 = select i1 %v14, i8 0, i8 %v82
-  %v84 = add i8 %v80, %v13
-  %v85 = select i1 %v81, i8 %v83, i8 %v84
-  %v86 = getelementptr i8, ptr %v2, i64 %v76
-  store i8 %v85, ptr %v86, align 1
-  %v77 = add nsw i64 %v76, 1
-  br label %loop7
-after9:
   ret void
 }

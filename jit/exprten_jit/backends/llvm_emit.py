@@ -1,66 +1,33 @@
-"""A loop nest as one LLVM function with explicit vectors.
+"""The statements of a loop nest as LLVM instructions.
 
-The function takes one pointer to 8-byte words: the leaves' addresses, the sizes, the scalars. `llvm_values` emits what is computed;
-here are the loops around it: whole groups of vectors, single vectors, a tail through the same routine.
+`llvm_values` emits what is computed; here are the loops around it: whole groups of vectors, single vectors, a tail through the same
+routine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..dtypes import DTYPES
-from ..ir import Axis
 from ..nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Vector
 from .llvm_fold import Folds
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_values import ZERO_ROW, Known, Where
+from .llvm_values import Known, Where
 
 STREAM_BYTES = (
     8 << 20
 )  # of a target: from there on a store past the caches saves reading what is overwritten (1.2 to 1.5 times)
 
 
-def emit(nest: Nest, name: str, fast_math: bool) -> str:
-    """The LLVM module text of `nest`: function `name`, `void (ptr)`."""
-    return _Emitter(nest, fast_math).module(name)
+class Loops(Folds):
+    """Emits statements; `bounds` are those of loops that run over a part of their axis."""
 
-
-class _Emitter(Folds):
     def __init__(self, nest: Nest, fast_math: bool) -> None:
         super().__init__(nest, fast_math)
         self.down = False  # the loops of the part being emitted
+        self.bounds: dict[int, tuple[str, str]] = {}
 
-    def module(self, name: str) -> str:
-        known: Known = {}
-        self.text.block = "entry"
-        self._arguments(known)
-        for part in self.nest.parts:
-            self.down = part.kernel.reverse
-            self._run(part.body, dict(known))
-        self.text.put("ret void")
-        zeros = f"@zeros = internal constant [{ZERO_ROW} x i8] zeroinitializer, align 64"
-        body = "\n".join(["entry:", *self.text.reserved, *self.text.lines])
-        metadata = ["!0 = !{i32 1}"] if "!nontemporal" in body else []
-        function = f"define void @{name}(ptr %words) nounwind {{\n{body}\n}}"
-        return "\n".join([zeros, *self.text.declared.values(), *self.helpers.values(), function, *metadata, ""])
-
-    def _arguments(self, known: Known) -> None:
-        """One word each, in the kernel's order; a scalar is a double or an int64 until it is here."""
-        t, kernel = self.text, self.nest.kernel
-        self.address: dict[str, str] = {}
-        for n, leaf in enumerate(kernel.leaves):
-            self.address[leaf.name] = t.let(f"load ptr, ptr {self._word(n)}", "ptr").name
-        first = len(kernel.leaves)
-        for n, size in enumerate(kernel.sizes, first):
-            known[size] = t.let(f"load i64, ptr {self._word(n)}", INDEX_TYPE)
-        first += len(kernel.sizes)
-        for n, param in enumerate(kernel.params, first):
-            wide = DTYPES["float64" if param.dtype.word == "d" else "int64"]
-            word = t.let(f"load {wide.lane}, ptr {self._word(n)}", wide.lane)
-            known[param] = self.cast(word, wide, param.dtype)
-
-    def _word(self, n: int) -> str:
-        return self.text.let(f"getelementptr i64, ptr %words, i64 {n}", "ptr").name
+    def _bounds(self, stmt: Loop | Vector | Pieces | Columns, low: str, high: str) -> tuple[str, str]:
+        return self.bounds.get(id(stmt), (low, high))
 
     # statements
 
@@ -69,8 +36,8 @@ class _Emitter(Folds):
             match stmt:
                 case Let(value):
                     self.value(value, known, None)
-                case Loop(axis, extent, body):
-                    self._loop(axis, self.value(extent, known, None).name, body, known)
+                case Loop():
+                    self._loop(stmt, known)
                 case Pieces():
                     self._pieces(stmt, known)
                 case Columns():
@@ -82,15 +49,16 @@ class _Emitter(Folds):
                 case Vector():
                     self._vector(stmt, known)
 
-    def _loop(self, axis: Axis, extent: str, body: tuple[Stmt, ...], known: Known) -> None:
+    def _loop(self, stmt: Loop, known: Known) -> None:
         def step(i: str) -> None:
-            self._run(body, known | {axis: Lanes(i, INDEX_TYPE)})
+            self._run(stmt.body, known | {stmt.axis: Lanes(i, INDEX_TYPE)})
 
-        self.text.loop("0", extent, 1, step, self.down)
+        low, high = self._bounds(stmt, "0", self.value(stmt.extent, known, None).name)
+        self.text.loop(low, high, 1, step, self.down)
 
     def _pieces(self, stmt: Pieces, known: Known) -> None:
         t = self.text
-        extent = self.value(stmt.extent, known, None).name
+        low, extent = self._bounds(stmt, "0", self.value(stmt.extent, known, None).name)
 
         def piece(start: str) -> str:
             inside = known | {stmt.start: Lanes(start, INDEX_TYPE)}
@@ -105,11 +73,11 @@ class _Emitter(Folds):
             return end
 
         assert not self.down, "a cut axis is walked upwards"
-        t.repeat("0", extent, piece)
+        t.repeat(low, extent, piece)
 
     def _columns(self, stmt: Columns, known: Known) -> None:
         t = self.text
-        extent = self.value(stmt.extent, known, None).name
+        low, extent = self._bounds(stmt, "0", self.value(stmt.extent, known, None).name)
 
         def block(start: str) -> str:
             end = t.lesser(t.index("add", start, stmt.block), extent)
@@ -118,11 +86,12 @@ class _Emitter(Folds):
 
         for leaf in stmt.scratch:
             self.address[leaf.name] = t.reserve(f"[{stmt.block} x {leaf.dtype.memory}]")
-        t.repeat("0", extent, block)
+        t.repeat(low, extent, block)
 
     def _vector(self, stmt: Vector, known: Known) -> None:
         t = self.text
-        low, high = (self.value(v, known, None).name for v in (stmt.low, stmt.high))
+        first, last = (self.value(v, known, None).name for v in (stmt.low, stmt.high))
+        low, high = self._bounds(stmt, first, last)
         if stmt.lanes == 1:
             t.loop(low, high, 1, lambda i: self._group(stmt, known, i, 1, 1, None), self.down)
             return
@@ -138,20 +107,22 @@ class _Emitter(Folds):
         if stmt.unroll > 1 or stmt.stream:
             fast = t.index("add", low, t.index("and", total, -wide))
             if stmt.stream:
-                low = self._streamed(stmt, known, low, fast)
+                low = self._streamed(stmt, known, low, fast, t.index("sub", last, first))
             t.loop(low, fast, wide, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None))
         t.loop(fast, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
         self._tail(stmt, known, whole, high)
 
-    def _streamed(self, stmt: Vector, known: Known, low: str, high: str) -> str:
-        """Run the whole groups past the caches where the target is large and aligned to a vector. Returns where to go on."""
+    def _streamed(self, stmt: Vector, known: Known, low: str, high: str, count: str) -> str:
+        """Run the whole groups past the caches where the target, of `count` elements, is large and aligned to a vector. Returns where
+        to go on.
+        """
         t = self.text
         (store,) = stmt.stores
         dtype = store.leaf.dtype
         address = t.let(f"ptrtoint ptr {self.address[store.leaf.name]} to i64", INDEX_TYPE).name
         offset = t.let(f"and i64 {address}, {stmt.lanes * dtype.itemsize - 1}", INDEX_TYPE)
         aligned = t.let(f"icmp eq {offset}, 0", "i1").name
-        large = t.let(f"icmp sge i64 {t.index('sub', high, low)}, {STREAM_BYTES // dtype.itemsize}", "i1").name
+        large = t.let(f"icmp sge i64 {count}, {STREAM_BYTES // dtype.itemsize}", "i1").name
         apply = t.let(f"and i1 {aligned}, {large}", "i1").name
         end = t.let(f"select i1 {apply}, i64 {high}, i64 {low}", INDEX_TYPE).name
         step = stmt.lanes * stmt.unroll

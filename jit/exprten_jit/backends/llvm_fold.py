@@ -46,7 +46,7 @@ class Folds(Values):
             one = self._by_rows if any(node.axis in inner.free for inner in folds_of(node.body)) else self._by_groups
             return [one(node, order, count, start, end, element)]
 
-        return self._blocks([node], order, count, known[node.extent].name, block)[0]
+        return self.blocks([node], order, count, "0", known[node.extent].name, block)[0]
 
     def alone(self, node: Fold, known: Known) -> Lanes:
         """A fold in the body of one across rows: there is a value for each row, and no place before its loop."""
@@ -137,7 +137,7 @@ class Folds(Values):
         def at(statements: Sequence[Stmt]) -> Callable[[str], None]:
             return lambda top: run(statements, {**known, stmt.top: Lanes(top, INDEX_TYPE)})
 
-        self._pairing(order, self.value(stmt.extent, known, None).name, block, at(stmt.pair), at(stmt.keep))
+        self._pairing(order, "0", self.value(stmt.extent, known, None).name, block, at(stmt.pair), at(stmt.keep))
 
     def _waiting(self) -> str:
         """Memory for the rows that wait: one for all strips, which run one after the other."""
@@ -166,20 +166,25 @@ class Folds(Values):
 
     def reduce(self, stmt: Reduce, known: Known, run: Callable[[Known], None]) -> None:
         """The folds of a statement into `known`; `run` does the statements of its body, for one element."""
+        extent = self.value(stmt.extent, known, None).name
+        known.update(zip(stmt.folds, self.partials(stmt, known, run, "0", extent), strict=True))
+
+    def partials(self, stmt: Reduce, known: Known, run: Callable[[Known], None], low: str, high: str) -> Partials:
+        """The folds of the elements low to high; low is the start of a block."""
         order = stmt.folds[0].order
         assert order is not None, "a scheduled fold has an order"
         splats, self.splats = self.splats, {}
         if stmt.lanes > 1:
             self.splat_invariants([node.body for node in stmt.folds], stmt.axis, stmt.lanes, known)
-            extent = self.value(stmt.extent, known, None).name
-            results = self._blocks(stmt.folds, order, 1, extent, lambda a, b: self._along(stmt, order, known, a, b))
-        else:
-            extent = self.value(stmt.extent, known, None).name
-            results = self._blocks(
-                stmt.folds, order, 1, extent, lambda a, b: self._one_by_one(stmt, order, known, a, b, run)
-            )
+
+        def block(start: str, end: str) -> Partials:
+            if stmt.lanes > 1:
+                return self._along(stmt, order, known, start, end)
+            return self._one_by_one(stmt, order, known, start, end, run)
+
+        results = self.blocks(stmt.folds, order, 1, low, high, block)
         self.splats = splats
-        known.update(zip(stmt.folds, results, strict=True))
+        return results
 
     def _along(self, stmt: Reduce, order: Order, known: Known, start: str, end: str) -> Partials:
         t, width, folds = self.text, stmt.lanes, stmt.folds
@@ -306,10 +311,16 @@ class Folds(Values):
 
     # blocks
 
-    def _blocks(
-        self, folds: Sequence[Fold], order: Order, width: int, extent: str, block: Callable[[str, str], Partials]
+    def blocks(
+        self,
+        folds: Sequence[Fold],
+        order: Order,
+        width: int,
+        low: str,
+        high: str,
+        block: Callable[[str, str], Partials],
     ) -> Partials:
-        """The results of all blocks, paired."""
+        """The results of all blocks from low to high, paired."""
         t = self.text
         kinds = [Lanes("", node.dtype.lane, width) for node in folds]
         waiting = [t.reserve(f"[{DEPTH} x {kind.type}]") for kind in kinds]
@@ -334,13 +345,14 @@ class Folds(Values):
             for n, kind in enumerate(kinds):
                 t.put(f"store {fetch(now[n], kind)}, ptr {top(n, at)}")
 
-        self._pairing(order, extent, one, pair, keep)
+        self._pairing(order, low, high, one, pair, keep)
         return [fetch(place, kind) for place, kind in zip(now, kinds, strict=True)]
 
     def _pairing(
         self,
         order: Order,
-        extent: str,
+        low: str,
+        high: str,
         block: Callable[[str, str], None],
         pair: Callable[[str], None],
         keep: Callable[[str], None],
@@ -373,10 +385,10 @@ class Folds(Values):
                 t.put(f"store i64 {t.index('add', get(counter), 1)}, ptr {counter}")
 
         def one(start: str) -> str:
-            t.when(t.let(f"icmp sgt i64 {start}, 0", "i1").name, push)
-            end = t.lesser(t.index("add", start, order.block), extent)
+            t.when(t.let(f"icmp sgt i64 {start}, {low}", "i1").name, push)
+            end = t.lesser(t.index("add", start, order.block), high)
             block(start, end)
             return end
 
-        t.repeat("0", extent, one)
+        t.repeat(low, high, one)
         t.while_(lambda: t.let(f"icmp sgt i64 {get(height)}, 0", "i1").name, pop)

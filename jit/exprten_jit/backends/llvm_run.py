@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ctypes.util
 import itertools
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from ..locks import lock
 from ..nest import Machine
 
-_LOCK = threading.Lock()  # one compilation at a time: LLVM's own lock, taken once
+_LOCK = lock()  # one compilation at a time: LLVM's own lock, taken once
 _libraries = itertools.count()
 _loaded: list[Any] = []  # machine code is never unloaded: a builtin or a plan may still hold its address
 

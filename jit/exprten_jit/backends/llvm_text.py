@@ -93,6 +93,9 @@ class Text:
     def lesser(self, a: str, b: str) -> str:
         return self.call("@llvm.smin.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(b, INDEX_TYPE)).name
 
+    def greater(self, a: str, b: int) -> str:
+        return self.call("@llvm.smax.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(str(b), INDEX_TYPE)).name
+
     # blocks and loops
 
     def label(self, stem: str) -> str:
@@ -184,4 +187,13 @@ class Text:
         self.open(inside)
         body()
         self.put(f"br label %{after}")
+        self.open(after)
+
+    def either(self, condition: str, body: Callable[[], None], other: Callable[[], None]) -> None:
+        inside, outside, after = self.label("then"), self.label("else"), self.label("after")
+        self.put(f"br i1 {condition}, label %{inside}, label %{outside}")
+        for label, run in ((inside, body), (outside, other)):
+            self.open(label)
+            run()
+            self.put(f"br label %{after}")
         self.open(after)

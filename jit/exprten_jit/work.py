@@ -1,0 +1,92 @@
+"""What threads may share of a loop nest, and how much there is to do in it, as index arithmetic: what decides whether they do.
+
+The unit is half a byte moved in the second cache, which an addition on one byte costs as well. Only ratios matter: `ENOUGH` is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .derived import TABLE
+from .ir import Const, Fold, Load, Op, Value, index
+from .nest import ONE, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Vector
+
+ENOUGH = 3 << 19  # some 3 us: below it a second thread loses, even one that waits awake
+GRAIN = 64  # elements of the innermost axis: whole vectors of every type, and no cache line that two threads store to
+SCALAR = 8  # times what an element costs in a vector
+MANY = 64  # rounds of a loop: enough to be shared evenly
+
+
+Range = Loop | Vector | Pieces | Columns  # what runs over an axis and stores
+
+
+def shared(nest: Nest) -> list[Reduce | Range]:
+    """The statements at the top of a nest, without what follows it, that threads may share. Where stores have an order: none."""
+    if nest.kernel.reverse:
+        return []
+    return [s for s in nest.body if isinstance(s, Reduce | Range) and not _single(s)]
+
+
+def _single(stmt: Stmt) -> bool:
+    """Whether there is one element: a kernel without axes."""
+    return isinstance(stmt, Vector) and stmt.axis is ONE
+
+
+def work(stmts: Iterable[Stmt]) -> Value:
+    """The work of statements at the top of a nest."""
+    total: Value = index(0)
+    for stmt in stmts:
+        total = total + _work(stmt)
+    return total
+
+
+def _work(stmt: Stmt) -> Value:
+    match stmt:
+        case Let():
+            return index(0)
+        case Loop(_, extent, body) | Pieces(_, extent, _, _, _, _, body) | Columns(_, extent, _, _, _, _, body):
+            return extent * work(body)
+        case Strip():
+            return stmt.extent * work(stmt.body) // len(stmt.rows)
+        case Reduce():
+            return stmt.extent * (_elements([node.body for node in stmt.folds], stmt.lanes) + work(stmt.body))
+        case Vector():
+            stored = index(sum(2 * s.leaf.dtype.itemsize for s in stmt.stores))
+            one = _elements([s.value for s in stmt.stores], stmt.lanes) + stored
+            return one if stmt.low.free | stmt.high.free else (stmt.high - stmt.low) * one
+    raise AssertionError(f"no such statement: {type(stmt).__name__}")
+
+
+def _elements(roots: Iterable[Value], lanes: int) -> Value:
+    """The work of one element: each value once, a fold for all of its axis."""
+    known, folds = 0, index(0)
+    seen: set[Value] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node in seen or not node.free or isinstance(node, Const):
+            continue
+        seen.add(node)
+        match node:
+            case Load(leaf):
+                known += 2 * leaf.dtype.itemsize
+            case Op(name, args, dtype):
+                known += dtype.itemsize * (TABLE[name].cost if name in TABLE else 1)
+                stack.extend(args)
+            case Fold() if not node.extent.free:
+                folds = folds + node.extent * _elements([node.body], lanes)
+            case _:
+                pass
+    return (index(known) + folds) * (1 if lanes > 1 else SCALAR)
+
+
+def levels(stmt: Range) -> list[Range]:
+    """The loops of which one may be shared: each is all there is in the one before it."""
+    found = [stmt]
+    while isinstance(stmt, Loop):
+        inner = [s for s in stmt.body if not isinstance(s, Let)]
+        if len(inner) != 1 or not isinstance(inner[0], Loop | Vector):
+            break
+        stmt = inner[0]
+        found.append(stmt)
+    return found
