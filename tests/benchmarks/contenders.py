@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import loops
 import numpy as np
-from rows import Row
+from rows import Row, fill
 
 import exprten as xt
 
 Tensors = Mapping[str, xt.Tensor]
 GCC = ("gcc", "-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC")
+FOLDING = (*GCC, "-ffast-math")  # without it a fold is one addition after the other
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Call:
 
     text: str
     names: Mapping[str, Any]
+    result: Callable[[], np.ndarray] | None = None  # what came out, if not in the tensors
 
     def timer(self) -> timeit.Timer:
         setup = "; ".join(f"{name} = names[{name!r}]" for name in self.names)
@@ -84,6 +87,8 @@ def numexpr_call(row: Row, tensors: Tensors) -> Call | None:
 
 
 def numba_call(row: Row, tensors: Tensors) -> Call | None:
+    if row.name in loops.PYTHON:
+        return Call("loop(o, a)", {"loop": _numba_fold(row.name), **arrays(tensors)})
     if row.functions:
         return None
     loop = _numba_loop(row.element, row.axes, row.target, tuple(tensors), tuple(row.scalars), _items(row.constants))
@@ -95,6 +100,15 @@ def _numba_loop(*row: Any) -> Callable[..., None]:
     import numba
 
     return numba.njit(python_loop(*row))
+
+
+@functools.cache
+def _numba_fold(name: str) -> Callable[..., None]:
+    import numba
+
+    names: dict[str, Any] = {"np": np, "zero": np.float32(0), "one": np.float32(1), "eps": np.float32(1e-5)}
+    exec("\n".join(["def loop(o, a):", *(f"    {line}" for line in loops.PYTHON[name])]), names)
+    return numba.njit(fastmath=True)(names["loop"])
 
 
 def python_loop(
@@ -117,26 +131,36 @@ def python_loop(
 
 def c_call(row: Row, tensors: Tensors) -> Call | None:
     """A call through ctypes with arguments built beforehand: up to 1,000 elements its time is the price of that call."""
-    if row.axes != 1:
-        return None
     given = [ctypes.c_void_p(array.ctypes.data) for array in arrays(tensors).values()]
-    given += [ctypes.c_size_t(tensors[row.target].size), *map(ctypes.c_float, row.scalars.values())]
+    if row.name in loops.C:
+        given += map(ctypes.c_size_t, tensors["a"].shape)
+        body = loops.C[row.name]
+        loop = _compiled(
+            f"void loop(float *restrict o, const float *restrict a, size_t n, size_t m) {{ {body} }}", FOLDING
+        )
+    elif row.axes == 1:
+        given += [ctypes.c_size_t(tensors[row.target].size), *map(ctypes.c_float, row.scalars.values())]
+        loop = _compiled(_c_loop(row, tuple(tensors)), GCC)
+    else:
+        return None
     names = {f"x{k}": argument for k, argument in enumerate(given)}
-    loop = _c_loop(row.element, tuple(tensors), tuple(row.scalars), _items(row.constants))
     return Call(f"loop({', '.join(names)})", {"loop": loop, **names, "kept": tensors})
 
 
+def _c_loop(row: Row, operands: tuple[str, ...]) -> str:
+    arrays = [f"float *restrict {name}" for name in operands]
+    parameters = [*arrays, "size_t n", *(f"float {name}" for name in row.scalars)]
+    lines = [f"static const float {name} = {x};" for name, x in row.constants.items()]
+    lines += [f"void loop({', '.join(parameters)})", "{", f"    for (size_t i = 0; i < n; i++) {row.element};", "}"]
+    return "\n".join(lines)
+
+
 @functools.cache
-def _c_loop(
-    element: str, operands: tuple[str, ...], scalars: tuple[str, ...], constants: tuple[tuple[str, float], ...]
-) -> Callable[..., None]:
-    parameters = [*(f"float *restrict {name}" for name in operands), "size_t n", *(f"float {name}" for name in scalars)]
-    lines = ["#include <stddef.h>", *(f"static const float {name} = {x};" for name, x in constants)]
-    lines += [f"void loop({', '.join(parameters)})", "{", f"    for (size_t i = 0; i < n; i++) {element};", "}"]
+def _compiled(text: str, command: tuple[str, ...]) -> Callable[..., None]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, library = Path(folder, "loop.c"), Path(folder, "loop.so")
-        source.write_text("\n".join(lines), encoding="ascii")
-        subprocess.run([*GCC, "-o", library, source], check=True)
+        source.write_text(f"#include <stddef.h>\n#include <math.h>\n{text}\n", encoding="ascii")
+        subprocess.run([*command, "-o", library, source, "-lm"], check=True)
         loop = ctypes.PyDLL(str(library)).loop  # PyDLL keeps the interpreter lock: the cheaper call
     loop.restype = None
     return loop
@@ -144,6 +168,51 @@ def _c_loop(
 
 def _items(values: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
     return tuple(values.items())
+
+
+def torch_call(row: Row, tensors: Tensors) -> Call | None:
+    """Eager: a fold's value is a new tensor each time, everything else is stored where it belongs."""
+    import torch
+
+    views = {name: torch.from_numpy(array) for name, array in arrays(tensors).items()}
+    if not row.functions:
+        return Call(row.statement, {**views, **row.scalars})
+    kept: dict[str, Any] = {}
+    names = {"torch": torch, "kept": kept, "a": views["a"]}
+    return Call(f"kept['o'] = {row.torch}", names, lambda: np.asarray(kept["o"]))
+
+
+def torch_compiled_call(row: Row, tensors: Tensors) -> Call | None:
+    import torch
+
+    torch._dynamo.config.cache_size_limit = 64
+    views = {name: torch.from_numpy(array) for name, array in arrays(tensors).items()}
+    kept: dict[str, Any] = {}
+    if row.functions:
+        function = torch.compile(eval(f"lambda a: {row.torch}", {"torch": torch}), dynamic=False)
+        return Call("kept['o'] = f(a)", {"f": function, "kept": kept, "a": views["a"]}, lambda: np.asarray(kept["o"]))
+    given = [*views, *row.scalars]
+    lines = [f"def f({', '.join(given)}):", f"    {row.statement}"]
+    found: dict[str, Any] = {}
+    exec("\n".join(lines), found)
+    return Call(f"f({', '.join(given)})", {"f": torch.compile(found["f"], dynamic=False), **views, **row.scalars})
+
+
+def jax_call(row: Row, tensors: Tensors) -> Call | None:
+    """Compiled by `jax.jit`; JAX stores into no memory of others, so the result is a new array each time."""
+    import jax
+    from jax import numpy as jnp
+
+    operands = {name: array for name, array in arrays(tensors).items() if row.functions == () or name != row.target}
+    kept: dict[str, Any] = {}
+    given = [*operands, *row.scalars]
+    names = {"jax": jax, "jnp": jnp, **{name: np.float32(x) for name, x in row.constants.items()}}
+    function = jax.jit(eval(f"lambda {', '.join(given)}: {row.jax or row.value}", names))
+    fill(tensors)  # another contender's preparation may have stored something
+    arguments = {name: jnp.array(array) for name, array in operands.items()}
+    arguments |= {name: np.float32(x) for name, x in row.scalars.items()}
+    text = f"kept['o'] = f({', '.join(given)}).block_until_ready()"
+    return Call(text, {"f": function, "kept": kept, **arguments}, lambda: np.asarray(kept["o"]))
 
 
 def _no_module(name: str) -> str:
@@ -166,4 +235,7 @@ CONTENDERS = (
     Contender("numexpr", numexpr_call, lambda: _no_module("numexpr")),
     Contender("numba", numba_call, lambda: _no_module("numba")),
     Contender("C", c_call, _no_gcc),
+    Contender("torch", torch_call, lambda: _no_module("torch")),
+    Contender("torch.compile", torch_compiled_call, lambda: _no_module("torch")),
+    Contender("jax", jax_call, lambda: _no_module("jax")),
 )

@@ -27,6 +27,7 @@ PACKED = Layout(xt.empty, {1: "[i]", 2: "[i, j]"})
 STRIDED = Layout(lambda shape: xt.empty((*shape[:-1], 2 * shape[-1]))[..., ::2], PACKED.index)
 PADDED = Layout(lambda shape: xt.empty((*shape[:-1], shape[-1] + PADDING))[..., : shape[-1]], PACKED.index)
 ROW = Layout(lambda shape: xt.empty(shape[1:]), {2: "[j]"})
+ONE = Layout(lambda shape: xt.empty((1, 1)), {})
 COLUMN = Layout(lambda shape: xt.empty((shape[0], 1)), {2: "[i, 0]"})
 
 
@@ -47,9 +48,9 @@ class Row:
         default_factory=dict
     )  # literals of the statement, which are float32 to NumPy
     axes: int = 1
-    functions: tuple[
-        str, ...
-    ] = ()  # that exprten and NumPy both have; a row with some has no element, and no other contender
+    functions: tuple[str, ...] = ()  # that exprten and NumPy both have; a row with some has no element
+    torch: str = ""  # the value of such a row, as PyTorch's users write it
+    jax: str = ""
 
     @property
     def element(self) -> str:
@@ -92,19 +93,26 @@ NINE = Row(
 SOFTMAX = "o[...] = exp(a - max(a, {0}, keepdims=True)) / sum(exp(a - max(a, {0}, keepdims=True)), {0}, keepdims=True)"
 
 
-def fold(name: str, statement: str, target: Layout, *functions: str) -> Row:
-    """A row of folds, over two axes, of NumPy's statement alone."""
-    return Row(name, statement, "o", "", "", {"o": target, "a": PACKED}, axes=2, functions=functions)
+def fold(name: str, statement: str, target: Layout, functions: str, torch: str, jax: str) -> Row:
+    """A row of folds, over two axes."""
+    layouts = {"o": target, "a": PACKED}
+    return Row(name, statement, "o", "", "", layouts, axes=2, functions=tuple(functions.split()), torch=torch, jax=jax)
 
 
 FOLDS = (
-    fold("rowsum", "o[...] = sum(a, 1, keepdims=True)", COLUMN, "sum"),
-    fold("colsum", "o[...] = sum(a, 0)", ROW, "sum"),
-    fold("rowmax", "o[...] = max(a, 1, keepdims=True)", COLUMN, "max"),
-    fold("softmax", SOFTMAX.format(1), PACKED, "exp", "max", "sum"),
-    fold("softmax0", SOFTMAX.format(0), PACKED, "exp", "max", "sum"),
+    fold("sum", "o[...] = sum(a)", ONE, "sum", "torch.sum(a)", "jnp.sum(a)"),
+    fold("rowsum", "o[...] = sum(a, 1, keepdims=True)", COLUMN, "sum",
+         "torch.sum(a, 1, keepdim=True)", "jnp.sum(a, 1, keepdims=True)"),
+    fold("colsum", "o[...] = sum(a, 0)", ROW, "sum", "torch.sum(a, 0)", "jnp.sum(a, 0)"),
+    fold("rowmax", "o[...] = max(a, 1, keepdims=True)", COLUMN, "max",
+         "torch.amax(a, 1, keepdim=True)", "jnp.max(a, 1, keepdims=True)"),
+    fold("argmax", "o[...] = argmax(a, 1, keepdims=True)", COLUMN, "argmax",
+         "torch.argmax(a, 1, keepdim=True)", "jnp.argmax(a, 1, keepdims=True)"),
+    fold("softmax", SOFTMAX.format(1), PACKED, "exp max sum", "torch.softmax(a, 1)", "jax.nn.softmax(a, 1)"),
+    fold("softmax0", SOFTMAX.format(0), PACKED, "exp max sum", "torch.softmax(a, 0)", "jax.nn.softmax(a, 0)"),
     fold("layernorm", "o[...] = (a - mean(a, 1, keepdims=True)) / sqrt(var(a, 1, keepdims=True) + 1e-5)", PACKED,
-         "mean", "var", "sqrt"),
+         "mean var sqrt", "torch.nn.functional.layer_norm(a, a.shape[1:], eps=1e-5)",
+         "(a - jnp.mean(a, 1, keepdims=True)) / jnp.sqrt(jnp.var(a, 1, keepdims=True) + 1e-5)"),
 )  # fmt: skip
 ROWS = (
     SGD,

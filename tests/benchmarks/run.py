@@ -1,4 +1,4 @@
-"""exprten against NumPy, numexpr, Numba and C on one thread: `python tests/benchmarks/run.py`, with exprten installed.
+"""exprten against NumPy, numexpr, Numba, C, PyTorch and JAX: `python tests/benchmarks/run.py`, with exprten installed.
 
 The figures are ratios, contender's time / exprten's time, so above 1 exprten is faster; behind each stand the quartiles of the
 ratios within single rounds. All contenders run in one process, on the same memory, in turns: each turn repeats the call for
@@ -9,12 +9,14 @@ about 10 ms, and medians over the rounds are compared. Every result is checked a
     nine                         o[...] = ((a*b+c)*(a-b)+a*2)*b-c*.5
     strided row column padded    o[...] = a + b, 256 x 1024: the target's elements lie apart; b is one row; b is one column; the
                                  rows of all three are padded
-    rowsum colsum rowmax         folds of 256 x 1024 along rows and across them
+    sum rowsum colsum            folds along rows and across them, of 256 x 1024 and of 4096 x 4096
+    rowmax argmax
     softmax softmax0 layernorm   normalised along rows, and softmax0 across them
     compile                      first runs of 24 statements like sgd's, each of another structure, by those that compile
 
 What to know when reading: C's figure up to 1,000 elements is the price of a call through ctypes; Numba's is a call of a
-compiled function, with no expression built; numexpr's is `re_evaluate`. Peers that are not installed are left out.
+compiled function, with no expression built; numexpr's is `re_evaluate`; PyTorch's folds and all of JAX give a new tensor each time.
+Peers that are not installed are left out. Everybody has one thread, or as many as `--threads` says.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import os
 import platform
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import metadata
 from pathlib import Path
 
@@ -34,11 +36,12 @@ from llvmlite import binding
 from measure import Effort, Result, time_compile, time_row
 from rows import ROWS, Shape, sgd_variants
 
-# Read when the peers are imported, which is later: where they are first called.
-ONE_THREAD = {"NUMEXPR_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+# Read when the peers are imported or first called, which is later.
+THREADS = ("EXPRTEN_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+ALONE = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"  # what JAX reads, in XLA_FLAGS
 SIZES = (16, 1_000, 10_000, 1_000_000, 16_000_000)
 NAMES = (*(row.name for row in ROWS), "compile")
-FULL = Effort(rounds=15, seconds=10e-3, grid=(256, 1024), variants=len(sgd_variants()))
+FULL = Effort(rounds=15, seconds=10e-3, grid=(256, 1024), variants=len(sgd_variants()), large=(4096, 4096))
 QUICK = Effort(rounds=3, seconds=0.2e-3, grid=(8, 64), variants=2)
 QUICK_SIZES = (16, 1_000)
 WIDTH = 21  # of a column
@@ -49,6 +52,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--sizes", nargs="+", type=_count, help=f"elements of the rows with one axis: {SIZES}")
     parser.add_argument("--rows", nargs="+", choices=NAMES, default=NAMES, help="what to time: everything")
     parser.add_argument("--rounds", type=_count, help=f"turns of each contender, at least 2: {FULL.rounds}")
+    parser.add_argument("--threads", type=_count, default=1, help="of every contender: 1")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
     parser.add_argument(
         "--quick", action="store_true", help="small and short: shows that it runs, its figures mean nothing"
@@ -76,9 +80,9 @@ def machine() -> dict[str, str]:
         "load": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown",
         "system": platform.platform(),
         "python": platform.python_version(),
-        **{name: _version(name) for name in ("exprten", "llvmlite", "numpy", "numexpr", "numba")},
+        **{name: _version(name) for name in ("exprten", "llvmlite", "numpy", "numexpr", "numba", "torch", "jax")},
         "OPENBLAS_CORETYPE": os.environ.get("OPENBLAS_CORETYPE", "not set"),
-        **ONE_THREAD,
+        **{name: os.environ[name] for name in THREADS},
     }
 
 
@@ -104,7 +108,8 @@ def results(
     if "compile" in names:  # first, while no row has compiled its statement
         yield time_compile(contenders, effort)
     for row in ROWS:
-        shapes: list[Shape] = [(n,) for n in sizes] if row.axes == 1 else [effort.grid]
+        grids = (effort.grid, effort.large) if row.functions and effort.large else (effort.grid,)
+        shapes: list[Shape] = [(n,) for n in sizes] if row.axes == 1 else list(grids)
         for shape in shapes if row.name in names else ():
             yield time_row(row, shape, contenders, effort)
 
@@ -142,9 +147,11 @@ def record(result: Result) -> dict[str, object]:
 
 def main() -> None:
     given = parse()
-    os.environ.update(ONE_THREAD)
+    os.environ.update(dict.fromkeys(THREADS, str(given.threads)))
+    if given.threads == 1:
+        os.environ["XLA_FLAGS"] = ALONE
     default, sizes = (QUICK, QUICK_SIZES) if given.quick else (FULL, SIZES)
-    effort = Effort(given.rounds or default.rounds, default.seconds, default.grid, default.variants)
+    effort = replace(default, rounds=given.rounds or default.rounds)
     facts = machine()
     print("\n".join(f"{name:<20} {value}" for name, value in facts.items()))
     contenders = list(present())
