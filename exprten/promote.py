@@ -52,7 +52,7 @@ class Typed:
         }
         whole = [row for row in uses if row.kind in "iu"]
         if given is int and whole:
-            return min(whole, key=lambda row: row.largest)
+            return min(whole, key=lambda row: (row.kind == "i" and any(w.kind == "u" for w in whole), row.largest))
         wide = DTYPES["float64"] if any(row.kind == "f" for row in uses) else DEFAULT[given]
         return uses.pop() if len(uses) == 1 else wide
 

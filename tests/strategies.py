@@ -3,6 +3,7 @@
 `place` puts values under a layout into memory full of canaries, so that a test sees each byte that an assignment must not touch.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -10,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-DTYPES = tuple(np.dtype(name) for name in ("bool", "uint8", "int32", "int64", "float32", "float64"))
+CORE = tuple(np.dtype(name) for name in ("bool", "uint8", "int32", "int64", "float32", "float64"))
+OTHERS = tuple(np.dtype(name) for name in ("int8", "int16", "uint16", "uint32", "uint64"))
+DTYPES = CORE + OTHERS
 MARGIN = 80  # elements on both sides: more than a group of unrolled vectors could overrun
 CANARY = 0xA5
 
@@ -28,6 +31,16 @@ def _integers(dtype: np.dtype) -> list[int]:
     near = [0, 1, 2, 3, 7, 8, 31, 63, 64, 100]
     signed = [-n for n in near] if info.min else []
     return sorted({*near, *signed, info.min, info.min + 1, info.max, info.max - 1, info.max // 2, info.max // 3})
+
+
+def combinations(count: int) -> list[tuple[np.dtype, ...]]:
+    """Types for `count` operands: every combination of the core, and of the others each with itself, its neighbour and some of the core."""
+    found = list(itertools.product(CORE, repeat=count))
+    for k, d in enumerate(OTHERS):
+        found.append((d,) * count)
+        if count > 1:
+            found += [(*(d,) * (count - 1), OTHERS[k - 1]), (CORE[k + 1], *(d,) * (count - 1))]
+    return list(dict.fromkeys(found))
 
 
 SPECIAL: dict[np.dtype, np.ndarray] = {

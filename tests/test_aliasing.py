@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import exprten as xt
 
 LENGTHS = (1, 2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 100, 129, 257, 300)  # around vectors, unrolled groups and tails
-DTYPES = ("float32", "float64", "int32", "int64", "uint8")
+DTYPES = ("float32", "float64", "int32", "int64", "uint8", "int16", "uint64")
 
 
 def numbers(shape, dtype="float32", start=1):

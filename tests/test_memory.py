@@ -10,13 +10,14 @@ import time
 
 import numpy as np
 import pytest
+from exprten_jit.dtypes import ROWS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exprten as xt
 from exprten.buffer import NO_MEMORY
 
-DTYPES = ("bool", "uint8", "int32", "int64", "float32", "float64")
+DTYPES = tuple(row.name for row in ROWS)
 
 
 class Watch:

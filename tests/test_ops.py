@@ -8,7 +8,7 @@ import shutil
 import struct
 import subprocess
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from strategies import (
     TARGETS,
     assert_same_bits,
     assert_within_ulps,
+    combinations,
     pairs,
     place,
     reference_cast,
@@ -97,20 +98,15 @@ def assert_as_numpy(name: str, got: np.ndarray, operands: list[Any], what: str) 
     assert_within_ulps(got, want, 4, what)
 
 
-def combinations() -> Iterator[tuple[str, tuple[np.dtype, ...]]]:
-    for name in FUNCTION:
-        for types in itertools.product(DTYPES, repeat=TABLE[name].arity):
-            yield name, types
-
-
 def described(case: Any) -> str | None:
     if isinstance(case, tuple) and all(isinstance(d, np.dtype) for d in case):
         return ",".join(d.name for d in case)
     return None
 
 
-SUPPORTED = [(n, t) for n, t in combinations() if result_type(n, *(np.ones(1, d) for d in t))]
-UNSUPPORTED = [case for case in combinations() if case not in set(SUPPORTED)]
+CASES = [(name, types) for name in FUNCTION for types in combinations(TABLE[name].arity)]
+SUPPORTED = [(n, t) for n, t in CASES if result_type(n, *(np.ones(1, d) for d in t))]
+UNSUPPORTED = [case for case in CASES if case not in set(SUPPORTED)]
 
 
 @pytest.mark.parametrize(("name", "types"), SUPPORTED, ids=described)
@@ -152,7 +148,7 @@ WEAK = (0, 2, -3, 200, 2.0, -0.5, 1e300, float("nan"))
 
 
 def _accepted(name: str, *operands: Any) -> bool:
-    """Whether NumPy takes these operands and the result is one of the six types."""
+    """Whether NumPy takes these operands and the result is one of ours."""
     try:
         with np.errstate(all="ignore"):
             dtype = np.asarray(NUMPY[name](*operands)).dtype
@@ -183,8 +179,7 @@ def test_a_python_scalar_takes_the_type_of_what_it_meets(name, dtype):
 STRONG = ("add", "multiply", "divide", "floor_divide", "maximum", "less", "bitwise_xor", "logical_and")
 
 
-@pytest.mark.parametrize("scalar_type", DTYPES, ids=str)
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(("dtype", "scalar_type"), combinations(2), ids=str)
 def test_a_numpy_scalar_keeps_its_type(dtype, scalar_type):
     x, scalars = SPECIAL[dtype], SPECIAL[scalar_type][-3:]
     for name, scalar, left in itertools.product(STRONG, scalars, (False, True)):
@@ -539,7 +534,7 @@ def test_the_interpreter_and_machine_code_give_a_cast(pair):
         assert_same_bits(judged, reference_cast(x, to.numpy), f"interpreted {source} to {to}")
         assert_same_bits(compiled(kernel, [x]), judged, f"compiled {source} to {to}")
         tried += 1
-    assert tried or pair == ("u", "u")  # there is one unsigned type
+    assert tried
 
 
 @pytest.mark.parametrize("dtype", [d for d in ROWS if d.kind == "i"], ids=str)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import DTYPES, SPECIAL, assert_same_bits, assert_within_ulps, pairs, values
+from strategies import DTYPES, SPECIAL, assert_same_bits, assert_within_ulps, combinations, pairs, values
 
 import exprten as xt
 from exprten.options import USE_CTYPES
@@ -354,7 +354,7 @@ AS_WRITTEN = {
 def test_types_and_bits_are_those_of_the_expression(text, define):
     f = define(body(f"return {text}"))
     tried = 0
-    for a, b in itertools.product(DTYPES, DTYPES):
+    for a, b in combinations(2):
         x, y = (xt.array(v) for v in pairs(a, b))
         try:
             want = AS_WRITTEN[text](x, y)
@@ -382,7 +382,7 @@ def test_a_number_beside_a_tensor_is_what_it_is_in_an_expression(dtype, number, 
     try:
         want = written(x, number)
     except OverflowError:
-        with pytest.raises(OverflowError, match="f: -1 does not fit uint8"):
+        with pytest.raises(OverflowError, match=f"f: -1 does not fit {dtype}"):
             f(x, number)
         return
     got = f(x, number)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exprten_jit import generate, text
+from exprten_jit import dtypes, generate, text
 from exprten_jit.nest import Machine, show
 
 import exprten as xt
@@ -291,7 +291,7 @@ def test_info_as_json_is_xt_info():
     }
     assert said["numpy"] == np.__version__
     assert said["llvmlite"] == importlib.metadata.version("llvmlite")
-    assert said["element types"] == ["bool", "uint8", "int32", "int64", "float32", "float64"]
+    assert said["element types"] == [row.name for row in dtypes.ROWS]
     assert said["vector bits"] in (128, 256, 512)
 
 

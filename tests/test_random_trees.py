@@ -3,7 +3,6 @@
 The reference evaluates the right side with NumPy first and stores it then. Operations are those that equal NumPy's to the bit.
 """
 
-import itertools
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from strategies import (
     TARGETS,
     Placed,
     assert_same_bits,
+    combinations,
     place,
     reference_cast,
     reference_maximum,
@@ -491,6 +491,6 @@ def test_the_operations_here_are_numpys_to_the_bit():
         x, y = values(dtype, (500,), 1), values(dtype, (500,), 2)
         assert_same_bits(reference_maximum(x, y), np.maximum(x, y), signed_zero=False)
         assert_same_bits(reference_minimum(x, y), np.minimum(x, y), signed_zero=False)
-    for a, b in itertools.product(DTYPES, DTYPES):
+    for a, b in combinations(2):
         small = np.array([0, 1, 1, 0, 1], a)
         assert_same_bits(reference_cast(small, b), small.astype(b))

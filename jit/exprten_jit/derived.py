@@ -61,10 +61,23 @@ def apply(name: str, *args: Value, to: DType | None = None) -> Value:
         args[0].dtype.kind not in PRIMITIVE[name].llvm
     ):  # NumPy has loops that change nothing, and that are another operation's
         return _BY_KIND[name, args[0].dtype.kind](*args)
+    if name in _COMPARISONS and args[0].dtype is not args[1].dtype:
+        return _of_both_signs(name, *args)
     return op(name, args, to or (BOOL if name in _COMPARISONS else args[-1].dtype))
 
 
-_COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+# comparisons, and what they are of a negative number and one that is not
+_COMPARISONS = {
+    "less": True, "less_equal": True, "greater": False, "greater_equal": False, "equal": False, "not_equal": True,
+}  # fmt: skip
+
+
+def _of_both_signs(name: str, a: Value, b: Value) -> Value:
+    """A comparison of int64 and uint64, which have no common type: by value, as NumPy's."""
+    signed, unsigned = (a, b.dtype) if a.dtype.kind == "i" else (b, a.dtype)
+    negative, below = apply("less", signed, _number(0, signed)), _COMPARISONS[name]
+    first = below if signed is a or name in ("equal", "not_equal") else not below
+    return _where(negative, const(first, BOOL), apply(name, cast(a, unsigned), cast(b, unsigned)))
 
 
 def _number(value: float, like: Value) -> Value:

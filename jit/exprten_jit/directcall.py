@@ -82,6 +82,7 @@ class Seen:
 _C_API = {
     "PyLong_AsSsize_t": "i64 (ptr)",
     "PyLong_AsLongLong": "i64 (ptr)",
+    "PyLong_AsUnsignedLongLongMask": "i64 (ptr)",
     "PyFloat_AsDouble": "double (ptr)",
     "PyErr_Occurred": "ptr ()",
     "Py_IncRef": "void (ptr)",
@@ -89,6 +90,13 @@ _C_API = {
     "PyBytes_FromStringAndSize": "ptr (ptr, i64)",
     "PyTuple_Pack": "ptr (i64, ...)",
     "PyObject_CallFunctionObjArgs": "ptr (ptr, ...)",
+}
+
+
+_SCALARS = {  # the range of an integer was checked when its node was made
+    "d": ("PyFloat_AsDouble", "double", "fcmp oeq double"),
+    "q": ("PyLong_AsLongLong", "i64", "icmp eq i64"),
+    "Q": ("PyLong_AsUnsignedLongLongMask", "i64", "icmp eq i64"),
 }
 
 
@@ -231,11 +239,7 @@ class _DirectText:
 
     def _scalar(self, obj: str, word: str) -> str:
         t = self.text
-        function, kind, failed = (
-            ("PyFloat_AsDouble", "double", "fcmp oeq double")
-            if word == "d"
-            else ("PyLong_AsLongLong", "i64", "icmp eq i64")
-        )
+        function, kind, failed = _SCALARS[word]
         value = t.let(f"call {kind} @{function}(ptr {obj})", kind).name
         suspect = t.let(f"{failed} {value}, {'-1.0' if word == 'd' else '-1'}", "i1").name
 

@@ -59,9 +59,14 @@ class DType:
 #       name       kind bits memory  lane      suffix  cuda             word
 ROWS = (
     DType("bool", "b", 8, "i8", "i1", "i1", "bool", "q"),
-    DType("uint8", "u", 8, "i8", "i8", "i8", "unsigned char", "q"),
+    DType("int8", "i", 8, "i8", "i8", "i8", "signed char", "q"),
+    DType("int16", "i", 16, "i16", "i16", "i16", "short", "q"),
     DType("int32", "i", 32, "i32", "i32", "i32", "int", "q"),
     DType("int64", "i", 64, "i64", "i64", "i64", "long long", "q"),
+    DType("uint8", "u", 8, "i8", "i8", "i8", "unsigned char", "q"),
+    DType("uint16", "u", 16, "i16", "i16", "i16", "unsigned short", "q"),
+    DType("uint32", "u", 32, "i32", "i32", "i32", "unsigned int", "q"),
+    DType("uint64", "u", 64, "i64", "i64", "i64", "unsigned long long", "Q"),
     DType("float32", "f", 32, "float", "float", "f32", "float", "d"),
     DType("float64", "f", 64, "double", "double", "f64", "double", "d"),
 )
