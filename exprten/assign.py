@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from exprten_jit.dtypes import DType
 
-from .buffer import NO_MEMORY, Buffer
+from .buffer import NO_MEMORY, Buffer, Promised
 from .errors import AliasError, FreedSpaceError, ReadOnlyError, ShapeError
 from .expr import Expr, Weak, check_range, coerce
 from .gather import Gathered, gather
@@ -39,6 +39,9 @@ def assign(target: T, req: str, value: Any) -> T:
 
 def store(mode: Mode, target: T, value: Any) -> T:
     """The assignment of a mode of the table."""
+    if isinstance(target, Leaf) and isinstance(target.buffer, Promised):
+        target.buffer.trace.record(mode, target, value)
+        return target
     prepared = prepare(mode, target, value)
     if prepared is not None:
         run(*prepared)
@@ -48,12 +51,12 @@ def store(mode: Mode, target: T, value: Any) -> T:
 def prepare(mode: Mode, target: Leaf | Joined, value: Any) -> tuple[Statement, Launch] | None:
     """Everything but the run: checks, analysis, and a kernel. None where there is nothing to do."""
     e = coerce(value, f"assign: target {mode.symbol} value")
-    _check_target(target)
-    _check_shape(mode, target, e)
-    types = _types(mode, target, e)
+    check_target(target)
+    check_shape(mode, target, e)
+    types = types_of(mode, target, e)
     found = gather(e, types[-1], target)
-    addresses, buffers = _addresses(target, found)
-    operand_of = _operands(addresses, target, found)
+    addresses, buffers = addresses_of(target, found)
+    operand_of = operands_of(addresses, target, found)
     if e is target and not mode.op:
         return None
     direction, overlapping = _direction(mode, target, found, addresses, operand_of)
@@ -68,10 +71,10 @@ def prepare(mode: Mode, target: Leaf | Joined, value: Any) -> tuple[Statement, L
 # Checks.
 
 
-def _check_target(target: Leaf | Joined) -> None:
+def check_target(target: Leaf | Joined) -> None:
     if isinstance(target, Joined):
         for n, part in enumerate(target.parts):
-            _check_target(part)
+            check_target(part)
             for other in target.parts[:n]:
                 if shares(*_place(part), *_place(other)):
                     raise AliasError(
@@ -99,7 +102,7 @@ def _place(leaf: Leaf) -> tuple[int, Layout, int]:
     return leaf.buffer.address + leaf.offset, leaf.layout, leaf.key.dtype.itemsize
 
 
-def _check_shape(mode: Mode, target: Leaf | Joined, e: Expr | Weak) -> None:
+def check_shape(mode: Mode, target: Leaf | Joined, e: Expr | Weak) -> None:
     """Raise ShapeError where the value does not broadcast to the target; leading axes of one element may be dropped."""
     if not isinstance(e, Expr) or e.shape is target.shape:
         return
@@ -119,7 +122,7 @@ def _check_shape(mode: Mode, target: Leaf | Joined, e: Expr | Weak) -> None:
     )
 
 
-def _types(mode: Mode, target: Leaf | Joined, e: Expr | Weak) -> tuple[DType, ...]:
+def types_of(mode: Mode, target: Leaf | Joined, e: Expr | Weak) -> tuple[DType, ...]:
     """What target and value are converted to for the mode's operation; without one, what the value is stored as."""
     mine, value = target.key.dtype, e.key if isinstance(e, Expr) else e.__class__
     if mode.op:
@@ -144,12 +147,17 @@ def _type_name(e: Expr | Weak) -> str:
     return e.key.dtype.name if isinstance(e, Expr) else f"a Python {type(e).__name__}"
 
 
-def _addresses(target: Leaf | Joined, found: Gathered) -> tuple[tuple[int, ...], tuple[Buffer, ...]]:
+def addresses_of(target: Leaf | Joined, found: Gathered) -> tuple[tuple[int, ...], tuple[Buffer, ...]]:
     """Where targets and leaves lie, and in which buffers. Raises FreedSpaceError for one without memory."""
     addresses, buffers = [], []
     for leaf in (*parts_of(target), *found.leaves):
         buffer = leaf.buffer
         address = buffer.address
+        if isinstance(buffer, Promised):
+            raise TypeError(
+                f"assign: the operand {leaf.described} is an argument of a kernel that is being traced, the target is not; a kernel "
+                "stores to its arguments, so pass the target as one"
+            )
         if not address:
             raise FreedSpaceError(
                 f"assign: the operand {leaf.described} has no memory: it was freed, or never allocated (xt.alloc_space(t))"
@@ -159,7 +167,7 @@ def _addresses(target: Leaf | Joined, found: Gathered) -> tuple[tuple[int, ...],
     return tuple(addresses), tuple(buffers)
 
 
-def _operands(addresses: tuple[int, ...], target: Leaf | Joined, found: Gathered) -> tuple[int, ...]:
+def operands_of(addresses: tuple[int, ...], target: Leaf | Joined, found: Gathered) -> tuple[int, ...]:
     """Equal views are one operand: for the targets and each leaf its number."""
     numbers: dict[tuple[Any, ...], int] = {}
     views = (*parts_of(target), *found.leaves)

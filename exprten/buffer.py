@@ -116,6 +116,17 @@ def pinned(buffers: Sequence[Buffer], operation: str) -> Iterator[None]:
 NO_MEMORY = Buffer(0, 0, None, cpu(), owned=False, readonly=False)  # of every handle that was not allocated yet
 
 
+class Promised(Buffer):
+    """Memory of an argument of a kernel while the kernel is traced: there is none yet. `trace` records what is stored to it."""
+
+    __slots__ = ("position", "trace")
+
+    def __init__(self, trace: Any, position: int, device: Device) -> None:
+        super().__init__(0, 0, None, device, owned=False, readonly=False)
+        self.trace = trace  # Any: a floor above
+        self.position = position
+
+
 def allocate(nbytes: int, device: Device) -> Buffer:
     """Uninitialised memory, aligned to 64 bytes. Raises OutOfMemoryError with the amounts."""
     try:

@@ -36,7 +36,7 @@ FLOAT64 = DTYPES["float64"]
 
 
 @cache
-def _reader() -> Reader:
+def reader() -> Reader:
     t = slot_offsets(Leaf(), ("layout", "buffer", "offset", "writable"))
     b = slot_offsets(Buffer(0, 0, None, cpu(), owned=False, readonly=True), ("address",))
     y = slot_offsets(Layout((), ()), ("size", "packed"))
@@ -103,7 +103,7 @@ def make(
         address, seen, leaves, scalars, equal, fixed, sizes, many, pinned, before, elementwise=not found.indexed
     )
     operators.accelerate(_class_of_leaves(target))
-    calls[kind] = direct(call, _reader())
+    calls[kind] = direct(call, reader())
     _made[made] = _made.get(made, 0) + 1
 
 

@@ -250,7 +250,7 @@ def build(op: str, *operands: Any) -> Apply:
     for x, row in zip(args, key.types, strict=True):
         if isinstance(x, int):
             check_range(x, row, op)
-    return _apply(key, args, _shape(args, op))
+    return apply_key(key, args, shape_of(args, op))
 
 
 _COMPARISONS = frozenset(COMPARE.values())
@@ -261,7 +261,9 @@ def _comparable(args: list[Expr | Weak]) -> list[Expr | Weak]:
     rows = [x.key.dtype for x in args if isinstance(x, Expr)]
     out: list[Expr | Weak] = []
     for x in args:
-        if isinstance(x, int) and any(row.kind in "iu" and not row.smallest <= x <= row.largest for row in rows):
+        if isinstance(x, int) and not known(x):
+            out.append(as_expr(x))
+        elif isinstance(x, int) and any(row.kind in "iu" and not row.smallest <= x <= row.largest for row in rows):
             wide = dtype_row(np.int64, "compare")
             fits = wide.smallest <= x <= wide.largest
             out.append(as_expr(x) if fits else as_expr(math.inf if x > 0 else -math.inf))
@@ -270,7 +272,7 @@ def _comparable(args: list[Expr | Weak]) -> list[Expr | Weak]:
     return out
 
 
-def _apply(key: Key, args: Sequence[Expr | Weak], shape: Shape) -> Apply:
+def apply_key(key: Key, args: Sequence[Expr | Weak], shape: Shape) -> Apply:
     node = Apply()
     node.key, node.shape, node.a = key, shape, args[0]
     if len(args) > 1:
@@ -282,7 +284,7 @@ def _apply(key: Key, args: Sequence[Expr | Weak], shape: Shape) -> Apply:
     return node
 
 
-def _shape(args: Sequence[Expr | Weak], op: str) -> Shape:
+def shape_of(args: Sequence[Expr | Weak], op: str) -> Shape:
     given = [x.shape for x in args if isinstance(x, Expr)]
     first = given[0] if given else ()
     return first if all(s is first for s in given) else shapes.broadcast(given, op)
@@ -338,8 +340,22 @@ def coerce(x: Any, op: str) -> Expr | Weak:
     raise TypeError(f"{op}: a {cls.__name__} is no operand{hint}")
 
 
+def known(x: Weak) -> bool:
+    """Whether a Python scalar has its value already: a run-time scalar of a kernel has it when the kernel is called."""
+    return type(x) in _WEAK
+
+
+def limit_of(x: Any) -> Callable[[int, int, Callable[[int], None]], None]:
+    """How a run-time scalar is told the range that it must be in whenever the kernel is called."""
+    return x.limit  # type: ignore[no-any-return]  # Number stands a floor above
+
+
 def check_range(value: int, row: DType, op: str) -> None:
     """Raise OverflowError where a Python int is no value of a type."""
+    if not known(value):
+        if row.kind in "iu":
+            limit_of(value)(row.smallest, row.largest, lambda n: check_range(n, row, op))
+        return
     if row.kind == "f" and abs(value) > sys.float_info.max:
         raise OverflowError(f"{op}: an int of {value.bit_length()} bits does not fit {row}")
     if row.kind in "iu" and not row.smallest <= value <= row.largest:
@@ -353,7 +369,7 @@ def cast(x: Any, dtype: Any) -> Expr:
     row, e = dtype_row(dtype, "cast"), coerce(x, "cast")
     if not isinstance(e, Expr):
         e = as_expr(e)
-    return _apply(cast_key(e.key, row), [e], e.shape)
+    return apply_key(cast_key(e.key, row), [e], e.shape)
 
 
 def as_expr(x: Expr | Weak) -> Expr:
@@ -368,17 +384,25 @@ def as_expr(x: Expr | Weak) -> Expr:
 POWERS: dict[float, str] = {-1: "reciprocal", 0: "ones_like", 0.5: "sqrt", 1: "positive", 2: "square", 3: "cube"}
 
 
+def _check_exponent(exponent: Any) -> None:
+    """Raise ValueError for an exponent at which integers are no integers."""
+    if type(exponent) not in _WEAK and not isinstance(exponent, np.integer):
+        limit_of(exponent)(0, (1 << 63) - 1, _check_exponent)
+    elif exponent < 0:
+        raise ValueError(
+            f"power: integers to the power {exponent} are no integers; convert with xt.cast(x, xt.float64) first"
+        )
+
+
 def power(base: Expr, exponent: Any) -> Expr:
     """`base ** exponent`; the Python scalars -1, 0, 0.5, 1, 2, 3 are the fast forms that NumPy has."""
     if exponent.__class__ not in _WEAK and not isinstance(exponent, np.integer):
         return build("power", base, exponent)
     e = coerce(exponent, "power")
     row = op_key("power", (base.key, e.key if isinstance(e, Expr) else e.__class__)).dtype
-    if row.kind != "f" and exponent < 0:
-        raise ValueError(
-            f"power: integers to the power {exponent} are no integers; convert with xt.cast(x, xt.float64) first"
-        )
-    fast = None if isinstance(e, Expr) else POWERS.get(float(exponent))
+    if row.kind != "f":
+        _check_exponent(exponent)
+    fast = None if isinstance(e, Expr) or not known(e) else POWERS.get(float(exponent))
     if fast is None:
         return build("power", base, exponent)
     return build(fast, base if base.key.dtype is row else cast(base, row.numpy))

@@ -13,6 +13,7 @@ from .expr import Expr, Weak
 from .joined import Joined
 from .key import leaf_key
 from .leaf import Leaf
+from .number import is_number
 from .shape import Layout, Shape
 
 WEAK = -1  # in a structure: a Python scalar stands here
@@ -125,5 +126,8 @@ def ones(shape: Shape) -> tuple[bool, ...]:
 
 
 def _scalar(found: Gathered, value: Any, row: DType) -> None:
-    found.scalars.append(float(value) if row.word == "d" else int(bool(value) if row.kind == "b" else value))
     found.words.append(row.word)
+    if is_number(value):  # a kernel is being traced: it has its value at the call
+        found.scalars.append(value)
+        return
+    found.scalars.append(float(value) if row.word == "d" else int(bool(value) if row.kind == "b" else value))

@@ -31,6 +31,7 @@ from .options import USE_CTYPES, Options, counters, may_compile, of_kernel
 from .positions import Elsewhere, elsewhere, wrong
 from .show import tree
 from .statement import Arranged, Operand, Signature, arrange
+from .stores import Stores
 
 RELEASE = 1 << 20  # elements, 0.1 ms and more: letting the interpreter lock go, with the memory pinned, costs 3 to 7 us
 DIRECT_AFTER = 2  # runs found again before a direct call is made: it costs as much as a small kernel
@@ -64,7 +65,7 @@ class Statement:
         return parts_of(self.target)
 
     def __str__(self) -> str:
-        return f"target {self.mode.symbol} {tree(self.value)}"
+        return self.value.title if isinstance(self.value, Stores) else f"target {self.mode.symbol} {tree(self.value)}"
 
 
 @dataclass
@@ -125,12 +126,12 @@ def launch_of(s: Statement) -> Launch:
 
 def _make_direct(s: Statement, launch: Launch) -> None:
     """A statement that comes again and again is called without Python from now on."""
-    if USE_CTYPES or isinstance(s.target, Joined):
+    if USE_CTYPES or isinstance(s.target, Joined) or isinstance(s.value, Stores):
         return
     address = launch.code.address
 
     def enter(words: bytes, buffers: tuple[Buffer, ...]) -> None:
-        _run_pinned(address, words, buffers)
+        run_pinned(address, words, buffers)
 
     direct.make(
         s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, RELEASE, enter
@@ -194,8 +195,8 @@ def _kernel(arranged: Arranged, s: Statement) -> Kernel:
         raise CompileError(f"no_compile: {s} has no kernel yet; {_difference(signature)}")
     try:
         ir, made = lower(arranged)
-    except MovedError:
-        raise alias_error(s.mode, s.target, s.targets[0]) from None
+    except MovedError as moved:
+        raise _refusal(s, moved.number) from None
     with _compile_lock:
         kernel = _kernels.get(signature) or _kernels.setdefault(
             signature, Kernel(_compile(ir, signature.options), made, elsewhere(ir))
@@ -211,9 +212,13 @@ def _check_positions(kernel: Kernel, arranged: Arranged, s: Statement) -> None:
         overlapping = [code.kernel.leaves[n] for n in s.overlapping]
         read = wrong(kernel.elsewhere, code.kernel, code.nest, sizes, overlapping, s.mode.name == "inplace")
         if read is not None:
-            number = code.kernel.leaves.index(read.load.leaf)
-            views = (*s.targets, *s.found.leaves)
-            raise alias_error(s.mode, s.target, views[s.operand_of.index(number)])
+            raise _refusal(s, code.kernel.leaves.index(read.load.leaf))
+
+
+def _refusal(s: Statement, operand: int) -> AliasError:
+    """The error for a target that is read, as an operand, where that is not right."""
+    leaf = (*s.targets, *s.found.leaves)[s.operand_of.index(operand)]
+    return s.value.refusal(leaf) if isinstance(s.value, Stores) else alias_error(s.mode, s.target, leaf)
 
 
 def alias_error(mode: Mode, target: Leaf | Joined, leaf: Leaf) -> AliasError:
@@ -237,7 +242,7 @@ def run(s: Statement, launch: Launch) -> None:
         call(launch.code.address, words, launch.release, launch.threads)
 
 
-def _run_pinned(address: int, words: bytes, buffers: Sequence[Buffer]) -> None:
+def run_pinned(address: int, words: bytes, buffers: Sequence[Buffer]) -> None:
     """Call the kernel without the interpreter lock. The memory is pinned: nobody frees it meanwhile."""
     call = launch_ctypes if USE_CTYPES else launcher()
     with pinned(buffers, "assign"):

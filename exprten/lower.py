@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
-from exprten_jit.folds import ordered
+from exprten_jit.folds import loads, ordered
 from exprten_jit.ir import Axis, Kernel, Leaf, Local, Param, Store, Value, axis, cast, fold, index, load, param, size
 from exprten_jit.rewrite import guarded, substitute
 
@@ -42,7 +42,18 @@ def lower(arranged: Arranged) -> tuple[Kernel, tuple[tuple[Made, ...], ...]]:
 
 
 class MovedError(Exception):
-    """A joined target is read at other positions than it is stored at."""
+    """Operand `number`, a target, is read at other positions than it is stored at, where that is wrong whatever the sizes."""
+
+    def __init__(self, number: int = 0) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _stored(leaf: Leaf, offset: Value, value: Value, op: str | None, types: Sequence[DType]) -> Store:
+    """The store of `value`, combined with what is there by `op` in those types."""
+    if op:
+        value = apply(op, *(cast(v, t) for v, t in zip((load(leaf, offset), value), types, strict=True)))
+    return Store(leaf, offset, cast(value, leaf.dtype))
 
 
 class _Lowering:
@@ -97,6 +108,8 @@ class _Lowering:
 
     def kernel(self) -> Kernel:
         """The loops of each target, from the last, which nothing follows, to the first."""
+        if self.signature.structure[-1][0] != WEAK and self.signature.structure[-1][0].op == "stores":
+            return self._several()
         sizes = tuple(size(name) for name, _ in self.arranged.sizes)
         parts, start = [], index(0)
         for t in range(self.signature.targets):
@@ -130,9 +143,42 @@ class _Lowering:
         self.here = tuple(i + start if k == signature.joined else i for k, i in enumerate(here))
         self.here = (index(0),) * signature.lead + self.here
         value = self._at(len(signature.structure) - 1, self.here)
-        if signature.op:
-            value = apply(signature.op, *(cast(v, t) for v, t in zip((self.old, value), signature.types, strict=True)))
-        return Store(leaf, offset, cast(value, leaf.dtype))
+        return _stored(leaf, offset, value, signature.op, signature.types)
+
+    def _several(self) -> Kernel:
+        """Statements one after the other, in one pass: where one reads what another has stored, it takes the value itself."""
+        signature = self.signature
+        loops = tuple((axis(f"i{k}"), size(f"n{n}")) for n, k in enumerate(signature.axes))
+        ndim = len(signature.operands[0].classes) if signature.indexed else len(signature.axes)
+        own = tuple(axis(f"i{k}") if k in signature.axes else index(0) for k in range(ndim))
+        self.here = (index(0),) * signature.lead + own
+        self.made.append([])
+        node = len(signature.structure) - 1
+        rows, refs = signature.structure[node][0].map, signature.structure[node][1:]
+        stores: dict[Leaf, Store] = {}
+        for k, (row, ref, target) in enumerate(zip(rows, refs, refs[len(rows) :], strict=False)):
+            number = signature.structure[target][1]
+            leaf, offset = self.leaves[number], self._offset(signature.operands[number], own)
+            value = self.weak[node, k] if ref == WEAK else self._at(ref, self.here)
+            made = self._as_stored(_stored(leaf, offset, value, row.op, row.types).value, stores)
+            stores[leaf] = Store(leaf, offset, made)
+        sizes = tuple(size(name) for name, _ in self.arranged.sizes)
+        kernel = Kernel(loops, tuple(stores.values()), tuple(self.leaves), sizes, tuple(self.params), signature.reverse)
+        settle = ordered(kernel)
+        self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]
+        return replace(kernel, stores=tuple(replace(store, value=settle(store.value)) for store in kernel.stores))
+
+    def _as_stored(self, value: Value, stores: dict[Leaf, Store]) -> Value:
+        """`value` with what was stored in place of loads of it. Raises MovedError for a load at another place, or in a fold."""
+        now: dict[Value, Value] = {}
+        for read, folds in loads(value):
+            store = stores.get(read.leaf)
+            if store is None:
+                continue
+            if folds or read.offset is not store.offset or read.when is not None:
+                raise MovedError(self.leaves.index(read.leaf))
+            now[read] = store.value
+        return substitute(value, now)
 
     def _at(self, root: int, here: Index) -> Value:
         """The value of a node at an index. No recursion: trees may be hundreds deep."""

@@ -6,11 +6,11 @@ that is finished before the first store; and in a fold of a row that is finished
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from exprten_jit.folds import folds_of
-from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Value
+from exprten_jit.folds import folds_of, loads
+from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Store, Value
 from exprten_jit.linear import equal, never
 from exprten_jit.nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
 from exprten_jit.rewrite import substitute
@@ -33,26 +33,12 @@ def elsewhere(kernel: Kernel) -> tuple[Elsewhere, ...]:
     folded = any(folds_of(store.value) for part in kernel.parts for store in part.stores)
     found: list[Elsewhere] = []
     for t, part in enumerate(kernel.parts):
-        (stored,) = part.stores
-        for load, folds in _loads(stored.value):
-            if (folded or load.leaf in targets) and (load.leaf != stored.leaf or load.offset is not stored.offset):
+        stored = {store.leaf: store.offset for store in part.stores}
+        reads = dict.fromkeys(read for store in part.stores for read in loads(store.value))
+        for load, folds in reads:
+            if (folded or load.leaf in targets) and stored.get(load.leaf) is not load.offset:
                 found.append(Elsewhere(t, load, folds))  # no clearer as one expression
     return tuple(found)
-
-
-def _loads(root: Value) -> Iterator[tuple[Load, tuple[Fold, ...]]]:
-    """Every load below `root`, once for each row of folds around it."""
-    seen = set()
-    stack: list[tuple[Value, tuple[Fold, ...]]] = [(root, ())]
-    while stack:
-        node, around = stack.pop()
-        if (node, around) in seen:
-            continue
-        seen.add((node, around))
-        if isinstance(node, Load):
-            yield node, around
-        inside = (*around, node) if isinstance(node, Fold) else around
-        stack.extend((child, inside) for child in node.children)
 
 
 def wrong(
@@ -73,7 +59,7 @@ def wrong(
 
 def _right(read: Elsewhere, kernel: Kernel, nest: Nest, sizes: Mapping[str, int], strict: bool) -> bool:
     part, load = kernel.parts[read.part], read.load
-    (stored,) = part.stores
+    stored = _store_of(load.leaf, part)
     if load.leaf == stored.leaf and equal(load.offset, stored.offset, sizes) and not read.folds:
         return True
     if load.when is not None and load.when.free <= {axis for axis, _ in part.axes} and never(load.when, part, sizes):
@@ -85,11 +71,16 @@ def _right(read: Elsewhere, kernel: Kernel, nest: Nest, sizes: Mapping[str, int]
     return later or _finished(read, part, nest.parts[read.part])
 
 
+def _store_of(leaf: Leaf, part: Kernel) -> Store:
+    """The store to `leaf`; the first where there is none."""
+    return next((store for store in part.stores if store.leaf == leaf), part.stores[0])
+
+
 def _finished(read: Elsewhere, part: Kernel, nest: Nest) -> bool:
     """Whether the outermost fold around a load is finished before the first store to what the load reads."""
     if not read.folds:
         return False
-    (stored,) = part.stores
+    stored = _store_of(read.load.leaf, part)
     loops = {extent: axis for axis, extent in part.axes}
     crossed = {fold.axis: loops.get(fold.extent) for fold in read.folds}
     if not read.folds[0].free:

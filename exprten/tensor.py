@@ -12,7 +12,7 @@ from exprten_jit.dtypes import DType
 from . import shape as shapes
 from .assign import assign as assign_value
 from .assign import store
-from .buffer import NO_MEMORY, Buffer, Export, allocate
+from .buffer import NO_MEMORY, Buffer, Export, Promised, allocate
 from .device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
 from .direct import calls_of
 from .errors import FreedSpaceError, ShapeError
@@ -254,8 +254,18 @@ def _interface(t: Tensor) -> _Interface:
     return made
 
 
+_VIEWS = frozenset(("index", "transpose", "reshape"))  # what an argument of a kernel has before it has memory
+
+
 def require_memory(t: Tensor, operation: str) -> None:
     """Raise FreedSpaceError for a tensor that was not allocated, or was freed."""
+    if isinstance(t.buffer, Promised):
+        if operation in _VIEWS:
+            return
+        raise TypeError(
+            f"{operation}: the tensor is an argument of a kernel that is being traced, so it has no elements yet; in a kernel write "
+            "expressions and assignments"
+        )
     if not t.buffer.address:
         why = "was not allocated; call xt.alloc_space(t) first" if t.buffer is NO_MEMORY else "was freed"
         raise FreedSpaceError(f"{operation}: the tensor of shape {t.shape} and type {t.dtype} {why}")

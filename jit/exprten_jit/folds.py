@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from .ir import Axis, Const, Fold, Kernel, Load, Value, fold
 from .reducers import ACROSS, along
@@ -12,6 +12,21 @@ from .rewrite import affine, rewrite, walk
 def folds_of(*roots: Value) -> list[Fold]:
     """Every fold below the roots, inner ones first."""
     return [node for node in walk(*roots) if isinstance(node, Fold)]
+
+
+def loads(root: Value) -> Iterator[tuple[Load, tuple[Fold, ...]]]:
+    """Every load below `root`, once for each row of folds around it."""
+    seen = set()
+    stack: list[tuple[Value, tuple[Fold, ...]]] = [(root, ())]
+    while stack:
+        node, around = stack.pop()
+        if (node, around) in seen:
+            continue
+        seen.add((node, around))
+        if isinstance(node, Load):
+            yield node, around
+        inside = (*around, node) if isinstance(node, Fold) else around
+        stack.extend((child, inside) for child in node.children)
 
 
 def owns_rows(node: Fold) -> bool:

@@ -32,9 +32,9 @@ def _interpret_part(kernel: Kernel, arrays: Arrays, arguments: Mapping[str, Any]
     with np.errstate(all="ignore"):
         for point in _points(extents, kernel.reverse):
             at = {axis: i for (axis, _), i in zip(kernel.axes, point, strict=True)}
-            for store in kernel.stores:
+            values = [evaluate(store.value, at, arrays, arguments) for store in kernel.stores]
+            for store, value in zip(kernel.stores, values, strict=True):
                 array, base = arrays[store.leaf.name]
-                value = evaluate(store.value, at, arrays, arguments)
                 array[base + int(evaluate(store.offset, at, arrays, arguments))] = value
 
 

@@ -1,6 +1,6 @@
 """Kernel IR: what a kernel stores, as scalar values over loop axes.
 
-    kernel ::= Kernel(axes, stores, leaves, sizes, params)     # for every point of the axes: each store, in order; and `then`
+    kernel ::= Kernel(axes, stores, leaves, sizes, params)     # for every point of the axes: all values, then the stores; and `then`
     store  ::= Store(leaf, offset, value)                      # leaf[offset] = value
     value  ::= Const(value, dtype)
              | Param(name, dtype)                              # a scalar argument

@@ -408,7 +408,7 @@ def _vector(kernel: Kernel, machine: Machine, axis: Axis, low: Value, high: Valu
     unit = all(_coefficient(offset, axis) == 1 for offset in offsets if axis in offset.free)
     masked = unit and all(dtype.bits in machine.masked_bits for dtype in memory)
     read = {load.leaf for load in loads}
-    alone = len(kernel.axes) == 1 and low is index(0) and not any(store.leaf in read for store in stores)
+    alone = len(kernel.axes) == len(stores) == 1 and low is index(0) and stores[0].leaf not in read
     stream = machine.streams and unit and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
     return Vector(axis, low, high, lanes, _unroll(nodes), masked and not kernel.reverse, stores, stream)
 

@@ -1,0 +1,205 @@
+"""Optimisers: functions that take one step, in place, in one pass over a weight, its gradient and its state.
+
+Every function takes tensors, or lists of tensors of one length, which is one call too. State is the caller's: tensors like the
+weight, zero at first. Rates are plain numbers at every call, so a schedule is any Python function of the step; a new one compiles
+nothing. They are written with `@xt.kernel`, in `steps.py`, and with nothing else.
+
+`weight_decay` is added to the gradient as in PyTorch (of `adamw` and `lion`: taken from the weight); `clip_gradient`, where it is
+given, first bounds each element of the gradient (MXNet's option).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import steps
+from .functions import multiply
+from .interop import zeros
+from .kernel import Kernel
+from .reduce import sum as total_of
+from .tensor import Tensor
+
+__all__ = ["adagrad", "adam", "adamw", "clip_norm", "lion", "momentum", "nesterov", "rmsprop", "sgd"]
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def _step(kernel: Kernel, *tensors: Tensors | None, **scalars: Any) -> None:
+    """One step for one weight, or for a list of them."""
+    (kernel.foreach if isinstance(tensors[0], (list, tuple)) else kernel)(*tensors, **scalars)
+
+
+def sgd(w: Tensors, g: Tensors, *, lr: float, weight_decay: float = 0.0, clip_gradient: float | None = None) -> None:
+    """w -= lr * g. (torch.optim.SGD)"""
+    _step(steps.sgd, w, g, lr=lr, weight_decay=weight_decay or None, clip_gradient=clip_gradient)
+
+
+def momentum(
+    w: Tensors,
+    g: Tensors,
+    m: Tensors,
+    *,
+    lr: float,
+    momentum: float = 0.9,
+    dampening: float = 0.0,
+    weight_decay: float = 0.0,
+    clip_gradient: float | None = None,
+) -> None:
+    """m = momentum * m + (1 - dampening) * g; w -= lr * m. (torch.optim.SGD with `momentum`, whose first step has no dampening)"""
+    decay, damp = weight_decay or None, dampening or None
+    _step(
+        steps.momentum,
+        w,
+        g,
+        m,
+        lr=lr,
+        momentum=momentum,
+        dampening=damp,
+        weight_decay=decay,
+        clip_gradient=clip_gradient,
+    )
+
+
+def nesterov(
+    w: Tensors,
+    g: Tensors,
+    m: Tensors,
+    *,
+    lr: float,
+    momentum: float = 0.9,
+    weight_decay: float = 0.0,
+    clip_gradient: float | None = None,
+) -> None:
+    """m = momentum * m + g; w -= lr * (g + momentum * m). (torch.optim.SGD with `nesterov=True`)"""
+    _step(
+        steps.nesterov,
+        w,
+        g,
+        m,
+        lr=lr,
+        momentum=momentum,
+        weight_decay=weight_decay or None,
+        clip_gradient=clip_gradient,
+    )
+
+
+def adagrad(
+    w: Tensors,
+    g: Tensors,
+    s: Tensors,
+    *,
+    lr: float = 1e-2,
+    eps: float = 1e-10,
+    weight_decay: float = 0.0,
+    clip_gradient: float | None = None,
+) -> None:
+    """s += g * g; w -= lr * g / (sqrt(s) + eps). (torch.optim.Adagrad; its `lr_decay` is a schedule: lr / (1 + (t - 1) * lr_decay))"""
+    _step(steps.adagrad, w, g, s, lr=lr, eps=eps, weight_decay=weight_decay or None, clip_gradient=clip_gradient)
+
+
+def rmsprop(
+    w: Tensors,
+    g: Tensors,
+    s: Tensors,
+    m: Tensors | None = None,
+    mean: Tensors | None = None,
+    *,
+    lr: float = 1e-2,
+    alpha: float = 0.99,
+    eps: float = 1e-8,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    clip_gradient: float | None = None,
+) -> None:
+    """s = alpha * s + (1 - alpha) * g * g; w -= lr * g / (sqrt(s) + eps). (torch.optim.RMSprop)
+
+    With `m` steps have momentum; with `mean`, the mean of the gradients, it is `centered`. Raises ValueError for a momentum
+    without `m`.
+    """
+    if momentum and m is None:
+        raise ValueError(f"rmsprop: momentum is {momentum}; give its state, `m`, tensors like the weights")
+    _step(
+        steps.rmsprop, w, g, s, mean, m, lr=lr, alpha=alpha, eps=eps, momentum=momentum if m is not None else None,
+        weight_decay=weight_decay or None, clip_gradient=clip_gradient,
+    )  # fmt: skip
+
+
+def adam(
+    w: Tensors,
+    g: Tensors,
+    m: Tensors,
+    v: Tensors,
+    vmax: Tensors | None = None,
+    *,
+    t: int,
+    lr: float = 1e-3,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+    clip_gradient: float | None = None,
+) -> None:
+    """Adam's step `t`, counted from 1: means `m` of gradients and `v` of their squares, both corrected for their start at 0.
+
+    With `vmax` it is `amsgrad`. (torch.optim.Adam)
+    """
+    _step(
+        steps.adam, w, g, m, v, vmax, lr=lr, beta1=betas[0], beta2=betas[1], eps=eps, t=t, weight_decay=weight_decay or None,
+        decoupled=False, clip_gradient=clip_gradient,
+    )  # fmt: skip
+
+
+def adamw(
+    w: Tensors,
+    g: Tensors,
+    m: Tensors,
+    v: Tensors,
+    vmax: Tensors | None = None,
+    *,
+    t: int,
+    lr: float = 1e-3,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 1e-2,
+    clip_gradient: float | None = None,
+) -> None:
+    """Adam with the decay taken from the weight: w *= 1 - lr * weight_decay, then Adam's step. (torch.optim.AdamW)"""
+    _step(
+        steps.adam, w, g, m, v, vmax, lr=lr, beta1=betas[0], beta2=betas[1], eps=eps, t=t, weight_decay=weight_decay or None,
+        decoupled=True, clip_gradient=clip_gradient,
+    )  # fmt: skip
+
+
+def lion(
+    w: Tensors,
+    g: Tensors,
+    m: Tensors,
+    *,
+    lr: float = 1e-4,
+    betas: tuple[float, float] = (0.9, 0.99),
+    weight_decay: float = 0.0,
+    clip_gradient: float | None = None,
+) -> None:
+    """w = w * (1 - lr * weight_decay) - lr * sign(betas[0] * m + (1 - betas[0]) * g); m = betas[1] * m + (1 - betas[1]) * g.
+
+    (Chen et al. 2023, Symbolic Discovery of Optimization Algorithms, algorithm 2)
+    """
+    _step(
+        steps.lion, w, g, m, lr=lr, beta1=betas[0], beta2=betas[1], weight_decay=weight_decay or None, clip_gradient=clip_gradient
+    )  # fmt: skip
+
+
+def clip_norm(g: Tensors, max_norm: float) -> float:
+    """The norm of all gradients together; where it is above `max_norm`, they are scaled down to that.
+
+    Sums in float64, in memory for one number. (torch.nn.utils.clip_grad_norm_)
+    """
+    gradients = [g] if isinstance(g, Tensor) else list(g)
+    total = zeros((), "float64")
+    for one in gradients:
+        total += total_of(multiply(one, one), dtype="float64")
+    norm: float = float(total) ** 0.5
+    by = max_norm / (norm + 1e-6)
+    if by < 1.0:
+        steps.scale.foreach(gradients, by=by)
+    return norm
