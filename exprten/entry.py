@@ -83,6 +83,7 @@ class Entrance:
             statics=tuple((form.places[name], x) for name, x in form.statics.items() if name in form.places),
             limits=tuple((limit.number, limit.low, limit.high) for limit in limits),
             many=RELEASE,
+            threads=options.num_threads or 0,
             pinned=_nothing,
             closed=_scope() if guarded else None,
             previous=redirected(into),
@@ -164,7 +165,7 @@ def single(row: Row) -> Callable[[Entry], int]:
 
     def make(entry: Entry) -> int:
         def pinned(words: bytes, buffers: tuple[Any, ...]) -> None:
-            run_pinned(row.kernel, words, buffers)
+            run_pinned(row.kernel, words, buffers, entry.threads)
 
         return kernel_call(replace(entry, pinned=pinned), row, reader())
 
@@ -178,7 +179,7 @@ def several(rows: Sequence[Row]) -> Callable[[Entry], int]:
         many: list[int] = []
 
         def pinned(words: bytes, buffers: tuple[Any, ...]) -> None:
-            run_pinned(many[0], words, buffers)
+            run_pinned(many[0], words, buffers, entry.threads)
 
         enter, run = list_call(replace(entry, pinned=pinned), rows, reader())
         many.append(run)

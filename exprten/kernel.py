@@ -13,6 +13,7 @@ from exprten_jit.vectorcall import callable_type
 from .arguments import Arguments, definition, traced
 from .entry import Entrance, row_of, single
 from .foreach import foreach_type
+from .kernelplan import KernelPlan
 from .launch import Launch, Statement, run
 from .options import USE_CTYPES
 from .trace import Trace
@@ -67,6 +68,10 @@ class Kernel(Entrance):
         row = row_of(form, trace, call.tensors, statement, launch)
         if row is not None:
             self._install(statement.options, single(row), form, [trace])
+
+    def plan(self, *args: Any, **kwargs: Any) -> KernelPlan:
+        """What a call with these arguments will do: checked and compiled, not run. Raises what the call would raise."""
+        return KernelPlan(lambda: Arguments(self._of, self._of.bind(*args, **kwargs)))
 
     def __reduce__(self) -> str:
         return self.__qualname__  # by reference, as a function

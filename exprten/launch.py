@@ -242,11 +242,11 @@ def run(s: Statement, launch: Launch) -> None:
         call(launch.code.address, words, launch.release, launch.threads)
 
 
-def run_pinned(address: int, words: bytes, buffers: Sequence[Buffer]) -> None:
+def run_pinned(address: int, words: bytes, buffers: Sequence[Buffer], threads: int = 0) -> None:
     """Call the kernel without the interpreter lock. The memory is pinned: nobody frees it meanwhile."""
     call = launch_ctypes if USE_CTYPES else launcher()
     with pinned(buffers, "assign"):
-        call(address, words, True, 0)
+        call(address, words, True, threads)
 
 
 def _compile(ir: KernelIR, now: Options) -> Code:

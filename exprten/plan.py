@@ -153,10 +153,10 @@ class Plan:
 
     def explain(self) -> str:
         """The statement, its loops, what it moves and computes, and what may surprise."""
-        lines = [f"target {self._mode.symbol} {tree(self._value)}"]
+        lines = self._statements()
         if self._prepared is None:
             return "\n".join([*lines, "nothing to do"])
-        lines.append(f"target: {self._target.dtype} {self._target.shape}, strides {self._target.strides}")
+        lines += self._targets()
         lines += [f"  {line}" for line in self.nest.splitlines()]
         lines.append(
             f"phases {self.phases}, launches {self.launches}, threads {self.threads}, temporaries {self.temporaries}, "
@@ -168,6 +168,12 @@ class Plan:
             lines.append("stored backwards: an operand overlaps the target at lower addresses")
         lines += self._wide_nodes()
         return "\n".join(lines)
+
+    def _statements(self) -> list[str]:
+        return [f"target {self._mode.symbol} {tree(self._value)}"]
+
+    def _targets(self) -> list[str]:
+        return [f"target: {self._target.dtype} {self._target.shape}, strides {self._target.strides}"]
 
     def _wide_nodes(self) -> list[str]:
         """A float64 operation among tensors of 32 bits and fewer is rarely meant."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 SYMBOLS = {
@@ -11,24 +12,27 @@ SYMBOLS = {
 }  # fmt: skip
 
 
-def tree(x: Any, depth: int = 8) -> str:
-    """An expression or a Python scalar on one line, `...` below `depth`."""
+NOTHING: Mapping[int, str] = {}
+
+
+def tree(x: Any, depth: int = 8, names: Mapping[int, str] = NOTHING) -> str:
+    """An expression or a Python scalar on one line, `...` below `depth`; `names` are those of tensors, by identity."""
     if not hasattr(x, "key"):
         return repr(x)
     op = x.key.map.title if x.key.op == "remap" else x.key.op
     if op == "reduce":
         over = x.key.map
         axes = "" if len(over.axes) == over.ndim else f", axis={over.axes[0] if len(over.axes) == 1 else over.axes}"
-        return f"{over.reducer}({tree(x.src, depth - 1) if depth else '...'}{axes})"
+        return f"{over.reducer}({tree(x.src, depth - 1, names) if depth else '...'}{axes})"
     if op == "scalar":
         return str(x.dtype.type(x.value))
     if op == "iota":
         return f"iota(axis={x.axis})"
     if op == "leaf":
-        return f"{x.dtype}{x.shape}"
+        return names.get(id(x), f"{x.dtype}{x.shape}")
     if not depth:
         return "..."
-    args = [tree(a, depth - 1) for a in x.operands]
+    args = [tree(a, depth - 1, names) for a in x.operands]
     if op in SYMBOLS:
         return f"({args[0]} {SYMBOLS[op]} {args[1]})"
     return f"{f'cast[{x.dtype}]' if op == 'cast' else op}({', '.join(args)})"

@@ -56,7 +56,7 @@ FLOORS = {
         "plan functions source terms",
         "promote gradient body extents entry",
         "arguments",
-        "foreach",
+        "foreach kernelplan",
         "kernel",
         "own_op",
         "library",

@@ -18,7 +18,7 @@ def kernel_call(entry: Entry, row: Row, reader: Reader) -> int:
     _apart(code, row, read)
     _run(code, (*read.words, *scalars), read)
     code.done()
-    text = code.function("declare void @kernel(ptr)")
+    text = code.function("declare void @kernel(ptr, i64)")
     keep(entry, row, *code.objects.values())
     symbols = code.symbols(c_api(*C_API)) | {"kernel": row.kernel}
     return compile_text(text, ("enter",), symbols, LEVEL).address["enter"]
@@ -48,4 +48,4 @@ def _run(code: Reading, words: tuple[str, ...], read: Read) -> None:
         code.pinned(place, str(8 * len(words)), held)
 
     t.when(t.let(f"icmp sge i64 {read.count}, {code.entry.many}", "i1").name, pinned)
-    t.put(f"call void @kernel(ptr {place})")
+    t.put(f"call void @kernel(ptr {place}, i64 {code.entry.threads})")

@@ -81,7 +81,7 @@ declare i64 @llvm.umax.i64(i64, i64)
 
 # n, words a row, rows: the kernel of each, and its words.
 _MANY = """
-define void @many(ptr %words) {
+define void @many(ptr %words, i64 %threads) {
 entry:
   %n = load i64, ptr %words
   %second = getelementptr i64, ptr %words, i64 1
@@ -94,7 +94,7 @@ each:
   %row = getelementptr i64, ptr %rows, i64 %at
   %kernel = load ptr, ptr %row
   %own = getelementptr i64, ptr %row, i64 1
-  call void %kernel(ptr %own)
+  call void %kernel(ptr %own, i64 %threads)
   %i1 = add i64 %i, 1
   %more = icmp ult i64 %i1, %n
   br i1 %more, label %each, label %done
@@ -153,12 +153,12 @@ class _Lists(Reading):
         self._compared(block, diff)
         many = t.let(f"icmp sge i64 {self._read(total)}, {self.entry.many}", "i1").name
         t.when(many, lambda: self._all_pinned(block))
-        t.put(f"call void @many(ptr {block})")
+        t.put(f"call void @many(ptr {block}, i64 {self.entry.threads})")
         self.done()
         t.open("stale")
         t.put(f"store i64 0, ptr {self._state(VALID)}")
         t.put("br label %other")
-        kernels = [f"declare void @kernel{k}(ptr)" for k in range(len(self.rows))]
+        kernels = [f"declare void @kernel{k}(ptr, i64)" for k in range(len(self.rows))]
         return self.function(_APART, _MANY, "@state = external global i8", *kernels)
 
     def _read(self, place: str) -> str:

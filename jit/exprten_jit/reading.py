@@ -47,8 +47,8 @@ class Entry:
     """A way of writing a call: `positional` many arguments, then those called `names`. `arguments` are scalars (name, argument, float
     or int), `defaults` those that are not given; `statics` are (argument, object); `limits` is what has to hold of ints.
 
-    Tensors are of one of the classes `tensor`, with their element type in the slot at `key`. From `many` elements on,
-    `pinned(words, buffers)` runs the kernel. `closed` is (object, offset) of a slot that holds 0 where this may be taken.
+    Tensors are of one of the classes `tensor`, with their element type in the slot at `key`. The kernel runs on
+    at most `threads` threads, 0 for as many as there are; from `many` elements on `pinned(words, buffers)` runs it. `closed` is (object, offset) of a slot that holds 0 where this may be taken.
     `previous` is the address to go to otherwise; if it is 0, `slow` is called with the same arguments.
     """
 
@@ -61,6 +61,7 @@ class Entry:
     statics: tuple[tuple[int, object], ...]
     limits: tuple[tuple[Number, int, int], ...]
     many: int
+    threads: int
     pinned: Callable[[bytes, tuple[Any, ...]], None]
     closed: tuple[object, int] | None
     previous: int
