@@ -193,16 +193,11 @@ def _operations(kernel: Kernel) -> list[tuple[Value, recompute.Folded]]:
     its body.
     """
     found: list[tuple[Value, recompute.Folded]] = []
-    for store in kernel.stores:
-        for n, around in recompute.elements(store.value):
-            if (
-                isinstance(n, Op)
-                and n.op != "cast"
-                and (not n.free or any(isinstance(x, Load | Param) for x in walk(n)))
-            ):
-                found.append((n, around))
-            elif isinstance(n, Fold) and isinstance(n.extent, Size):
-                found.append((n.body, (*around, (n.axis, n.extent.name))))
+    for n, around in dict.fromkeys(one for store in kernel.stores for one in recompute.elements(store.value)):
+        if isinstance(n, Op) and n.op != "cast" and (not n.free or any(isinstance(x, Load | Param) for x in walk(n))):
+            found.append((n, around))
+        elif isinstance(n, Fold) and isinstance(n.extent, Size):
+            found.append((n.body, (*around, (n.axis, n.extent.name))))
     return found
 
 

@@ -37,6 +37,14 @@ OUTPUT = {
         r"<plan of .*smooth_l1\(.*>",
         r"    out\[.*\] = where.*",
     ],
+    "kernels": [
+        r"kernel momentum",
+        r"momentum moves 20000 bytes in one pass, 24000 in two statements",
+        r"kernel adam",
+        r"adam moves 28000 bytes in one pass, 40000 in three statements",
+        r"adam: error \d\.\de-\d+ after 499 steps",
+        r"a list of 4 tensors in one call: the same bits",
+    ],
     "digits": [r"epoch 30: loss 0\.\d+, .*", r"test accuracy 0\.9[5-9]\d", r"421 steps in .* for \d+ kernels"],
     "normalise": [
         r"standardise 178 x 13: phases 1, temporaries 0, .*",

@@ -774,3 +774,35 @@ def test_large_tensors_are_pinned():
         momentum(*mine, lr=0.1, mu=0.9)
     assert np.array_equal(mine[0].numpy(), given[0])
     assert mine[0].buffer.pins == 0
+
+
+# Looked at instead of run.
+
+
+def test_a_plan_says_what_a_call_does():
+    w, g, m = tensors(arrays(3, 5))
+    before = w.numpy().copy()
+    plan = momentum.plan(w, g, m, lr=0.1, mu=0.9, wd=0.5)
+    lines = plan.explain().splitlines()
+    assert lines[:4] == [
+        "kernel momentum",
+        "  m[...] = ((mu * m) - (lr * (g + (wd * w))))",
+        "  w += m",
+        "m is out, g is x1, w is x2",
+    ]
+    assert (plan.bytes_read, plan.bytes_written, plan.flops) == (3 * 60, 2 * 60, 6 * 15)
+    assert (plan.phases, plan.launches, plan.temporaries) == (1, 1, 0)
+    assert plan.ir.count("out[i0] = ") == 1 and "masked" in plan.llvm and plan.asm
+    assert np.array_equal(w.numpy(), before)
+    plan.run()
+    given = arrays(3, 5)
+    numpy_momentum(*given, 0.1, 0.9, 0.5)
+    assert np.array_equal(w.numpy(), given[0])
+    assert repr(plan) == "<plan of kernel momentum>"
+
+
+def test_a_plan_of_nothing_and_of_what_is_refused():
+    assert momentum.plan(*tensors(arrays(0)), lr=0.1, mu=0.9).explain().endswith("nothing to do")
+    w, g, _ = tensors(arrays(3))
+    with pytest.raises(xt.AliasError):
+        momentum.plan(w[1:], g[1:], w[:-1], lr=0.1, mu=0.9)

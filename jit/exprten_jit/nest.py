@@ -259,7 +259,7 @@ class _Lines:
         steps = f" by {stmt.lanes} x {stmt.unroll}, {tail}" if stmt.lanes > 1 else ""
         self.lines.append(f"{pad}for {stmt.axis.name} in {self.value(stmt.low)}..{self.value(stmt.high)}{steps}")
         for store in stmt.stores:
-            shared = self.namer.lines(store.value)
+            shared = self.namer.lines(store.value, whole=True)
             self.lines.extend(f"{pad}  {line}" for line in shared)
             self.lines.append(f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}")
 

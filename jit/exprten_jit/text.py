@@ -25,11 +25,16 @@ class Namer:
         self._shared = {key for key, count in uses.items() if count > 1}
         self.names: dict[int, str] = {}
 
-    def lines(self, root: Value) -> list[str]:
-        """Definitions of the shared values below `root` that have no name yet."""
+    def lines(self, root: Value, whole: bool = False) -> list[str]:
+        """Definitions of the shared values below `root`, and with `whole` of itself, that have no name yet."""
         out = []
         for node in walk(*([root] if id(root) not in self.names else []), known=self.names):
-            if id(node) in self._shared and id(node) not in self.names and node.children and node is not root:
+            if (
+                id(node) in self._shared
+                and id(node) not in self.names
+                and node.children
+                and (whole or node is not root)
+            ):
                 text = show(node, self.names)
                 out.append(f"{self.give(node)} = {text}")
         return out
@@ -88,7 +93,7 @@ def _part(kernel: Kernel) -> list[str]:
     lines = [f"  for {axis.name} < {show(extent)}{down}" for axis, extent in kernel.axes]
     names = Namer(*(value for s in kernel.stores for value in (s.offset, s.value)))
     for store in kernel.stores:
-        body = names.lines(store.offset) + names.lines(store.value)
+        body = names.lines(store.offset) + names.lines(store.value, whole=True)
         body.append(f"{store.leaf.name}[{show(store.offset, names.names)}] = {show(store.value, names.names)}")
         lines += [f"    {line}" for line in body]
     return lines
