@@ -10,8 +10,9 @@ from exprten_jit.reducers import TABLE, Reducer
 
 from . import shape as shapes
 from .errors import ShapeError
-from .expr import Expr, Scalar, cast, check_size, late
-from .key import dtype_row, reduce_key
+from .expr import MAX_DEPTH, MAX_NODES, Expr, Scalar, cast, check_size, late
+from .key import Key, dtype_row, reduce_key
+from .shape import Shape
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,31 @@ def reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any = None
     the user called, where that is not the reducer.
     """
     operation = operation or name
+    known = _known.get((name, src.key, src.shape, axis, keepdims, dtype)) if _plain(axis, keepdims, dtype) else None
+    if known is None:
+        return _new_reduction(name, src, axis, keepdims, dtype, operation)
+    return _node(src, *known)
+
+
+# What was folded before, as it was asked for: (key, shape). Resolving axes and types takes 15 us, more than a small kernel.
+_known: dict[tuple[Any, ...], tuple[Key, Shape]] = {}
+
+
+def _plain(axis: Any, keepdims: Any, dtype: Any) -> bool:
+    """Whether these tell one fold from another: 1.0 is equal to 1, and no axis."""
+    axes = axis.__class__ is int or axis is None or (axis.__class__ is tuple and all(a.__class__ is int for a in axis))
+    return axes and keepdims.__class__ is bool and (dtype is None or dtype.__class__ is type)
+
+
+def _node(src: Expr, key: Key, shape: Shape) -> Reduce:
+    node = Reduce()
+    node.key, node.shape, node.src = key, shape, src
+    if key.depth > MAX_DEPTH or key.paths > MAX_NODES:
+        check_size(node)
+    return node
+
+
+def _new_reduction(name: str, src: Expr, axis: Any, keepdims: Any, dtype: Any, operation: str) -> Expr:
     row = TABLE.get(name)
     if row is None:
         raise ValueError(f"{operation}: there is no reducer {name!r}; there are {', '.join(TABLE)}")
@@ -59,18 +85,20 @@ def reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any = None
         return _nothing(row, src, over, shape, accumulator, operation)
     if not over.axes:
         return cast(src, accumulator.numpy)
-    node = Reduce()
-    node.key = reduce_key(over, src.key, accumulator)
-    node.shape = shapes.intern_shape(shape)
-    node.src = src
-    check_size(node)
-    return node
+    found = reduce_key(over, src.key, accumulator), shapes.intern_shape(shape)
+    if _plain(axis, keepdims, dtype):
+        if len(_known) >= shapes.MAX_SHAPES:
+            _known.clear()
+        _known[name, src.key, src.shape, axis, keepdims, dtype] = found
+    return _node(src, *found)
 
 
 def axes_of(axis: Any, src: Expr, operation: str) -> tuple[int, ...]:
     """Axes as a user names them, None for all, counted from 0 and in order. Raises ShapeError for one that is not there."""
     if axis is None:
         return tuple(range(src.ndim))
+    if axis.__class__ is int and -src.ndim <= axis < src.ndim:
+        return (axis % src.ndim,)
     given = (axis,) if not isinstance(axis, tuple | list | range) else tuple(axis)
     if not all(hasattr(a, "__index__") for a in given):
         raise TypeError(f"{operation}: axis is {axis!r}; it must be an int, several, or None for all")
