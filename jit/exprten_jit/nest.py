@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .ir import Axis, Fold, Kernel, Leaf, Local, Store, Value
+from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value
 from .ir import axis as named_axis
 from .reducers import PARTS
 from .text import Namer
@@ -49,7 +49,9 @@ class Loop:
 
 @dataclass(frozen=True)
 class Reduce:
-    """All `folds` in one pass over their axis: `lanes` elements at a time, or one at a time after the statements of `body`."""
+    """All `folds` in one pass over their axis: `lanes` elements at a time, or one at a time after the statements of `body`. With
+    `chains` there are so many times the accumulators of the order, to be brought together before the last elements.
+    """
 
     axis: Axis
     extent: Value
@@ -57,14 +59,15 @@ class Reduce:
     lanes: int
     masked: bool
     body: tuple[Stmt, ...]
+    chains: int = 1
 
 
-WAITING = 24  # rows of results that may wait at a time: enough for 2^32 rows
+WAITING_BYTES = 48 << 10  # of rows of results that wait: the more rows of blocks there are, the fewer columns are taken at a time
 
 
 @dataclass(frozen=True)
 class Strip:
-    """`fold` for `width` columns, into scratch: `body` brings the next `rows` in, `rest` those of them that are `there`. A block of
+    """`fold` for a block of columns, into scratch: `body` brings the next `rows` in, `rest` those of them that are `there`. A block of
     rows starts with `first`; its result is kept in `waiting`, at `top`, until there is one to pair it with.
     """
 
@@ -73,7 +76,6 @@ class Strip:
     fold: Fold
     into: Leaf
     waiting: Leaf
-    width: int
     rows: tuple[Local, ...]
     there: tuple[Local, ...]
     top: Local
@@ -87,7 +89,7 @@ class Strip:
 @dataclass(frozen=True)
 class Vector:
     """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. With `stream`,
-    a large target that is not read is stored past the caches.
+    a large target that is not read is stored past the caches. `ahead` will be read soon, and is fetched where `far` holds.
     """
 
     axis: Axis
@@ -98,6 +100,8 @@ class Vector:
     masked: bool
     stores: tuple[Store, ...]
     stream: bool = False
+    ahead: tuple[Load, ...] = ()
+    far: Value | None = None
 
 
 @dataclass(frozen=True)
@@ -118,8 +122,9 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Columns:
-    """`block` indices of the innermost axis at a time: each saved value is computed once for them, into scratch, and `body` runs
-    the outer loops over them. A fold has its scratch from its Strip.
+    """At most `block` indices of the innermost axis at a time: each saved value is computed once for them, into scratch, and `body`
+    runs the outer loops over them. A fold has its scratch from its Strip. How many it is, `width`, follows from the rows of the
+    strips: so many that the results which wait have room; and, where the rows are read `again`, that they stay in the cache.
     """
 
     axis: Axis
@@ -129,11 +134,18 @@ class Columns:
     block: int
     saved: tuple[tuple[Leaf, Value], ...]
     body: tuple[Stmt, ...]
+    width: Local
+    again: bool = False
+
+    @property
+    def strips(self) -> tuple[Strip, ...]:
+        """The folds that are computed here."""
+        return tuple(stmt for stmt in self.body if isinstance(stmt, Strip))
 
     @property
     def scratch(self) -> tuple[Leaf, ...]:
         """What is saved here and not by a Strip."""
-        strips = [stmt.into for stmt in self.body if isinstance(stmt, Strip)]
+        strips = [stmt.into for stmt in self.strips]
         return tuple(leaf for leaf, _ in self.saved if leaf not in strips)
 
 
@@ -162,11 +174,10 @@ class Nest:
     def scratch_bytes(self) -> int:
         """Memory on the stack for saved columns, for rows of results that wait for their partner, and for parts of folds."""
         saved = [(c.block, leaf) for nest in self.parts if (c := nest.columns) for leaf, _ in c.saved]
-        strips = [stmt for nest in self.parts for stmt in statements(nest.body) if isinstance(stmt, Strip)]
-        waiting = max((stmt.width * stmt.into.dtype.itemsize for stmt in strips), default=0) * WAITING
+        strips = any(isinstance(stmt, Strip) for nest in self.parts for stmt in statements(nest.body))
         folds = [node for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce) for node in stmt.folds]
         parts = 0 if self.kernel.reverse else sum(PARTS * node.dtype.itemsize for node in folds)
-        return sum(block * leaf.dtype.itemsize for block, leaf in saved) + waiting + parts
+        return sum(block * leaf.dtype.itemsize for block, leaf in saved) + (WAITING_BYTES if strips else 0) + parts
 
 
 # The nest as text.
@@ -223,7 +234,7 @@ class _Lines:
                 case Columns(axis, extent, _, _, block, saved, body):
                     names = ", ".join(leaf.name for leaf, _ in saved)
                     self.lines.append(
-                        f"{pad}columns of {axis.name} < {self.value(extent)}, {block} at a time, into {names}"
+                        f"{pad}columns of {axis.name} < {self.value(extent)}, up to {block} at a time, into {names}"
                     )
                     self.put(body, depth + 1)
                 case Strip(axis, extent, fold, into):

@@ -8,16 +8,19 @@ is more than one block, results wait on a stack for their partners.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ..derived import apply
 from ..dtypes import INDEX
 from ..folds import folds_of
 from ..ir import Fold, Load, Op, Value, local
-from ..nest import WAITING, Nest, Reduce, Stmt, Strip, statements
+from ..nest import WAITING_BYTES, Columns, Nest, Reduce, Stmt, Strip
 from ..reducers import TABLE, Order, halved
 from .llvm_text import INDEX_TYPE, Lanes, literal
 from .llvm_values import Known, Values, Where
 
+CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
+LEAST_BYTES = 2048  # of a row of a strip: narrower ones make too little of a page
 DEPTH = 64  # results of blocks that wait for their partner: enough for 2^64 blocks
 
 Partials = list[Lanes]  # one for each fold
@@ -112,8 +115,6 @@ class Folds(Values):
         """A fold across rows, one strip of columns wide; `run` does statements."""
         t, order = self.text, stmt.fold.order
         assert order is not None, "a scheduled fold has an order"
-        memory = stmt.into.dtype.memory
-        self.address[stmt.into.name] = t.reserve(f"[{stmt.width} x {memory}]")
         self.address[stmt.waiting.name] = self._waiting()
 
         def block(start: str, end: str) -> None:
@@ -142,14 +143,24 @@ class Folds(Values):
     def _waiting(self) -> str:
         """Memory for the rows that wait: one for all strips, which run one after the other."""
         if not self.waiting:
-            widest = max(
-                stmt.width * stmt.into.dtype.itemsize
-                for nest in self.nest.parts
-                for stmt in statements(nest.body)
-                if isinstance(stmt, Strip)
-            )
-            self.waiting = self.text.reserve(f"[{widest * WAITING} x i8]")
+            self.waiting = self.text.reserve(f"[{WAITING_BYTES} x i8]")
         return self.waiting
+
+    def width(self, stmt: Columns, known: Known) -> str:
+        """How many columns are taken at a time, a multiple of 64: all bytes of a line, and whole groups of vectors."""
+        t, width = self.text, str(stmt.block)
+        for strip in stmt.strips:
+            assert strip.fold.order is not None, "a scheduled fold has an order"
+            block, size = strip.fold.order.block, strip.into.dtype.itemsize
+            rows = self.value(strip.extent, known, None).name
+            last = t.index("sdiv", t.index("sub", rows, 1), block)
+            zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(last, INDEX_TYPE), Lanes("true", "i1"))
+            wait = t.index("sub", 64, t.select(t.let(f"icmp sgt i64 {last}, 0", "i1").name, zeros.name, "63"))
+            width = t.lesser(width, t.index("sdiv", str(WAITING_BYTES // size), wait))
+            if stmt.again:
+                fits = t.index("sdiv", str(CACHE_BYTES // size), t.greater(rows, "1"))
+                width = t.lesser(width, t.greater(fits, str(LEAST_BYTES // size)))
+        return t.index("and", width, -64)
 
     def _compute_outside(self, node: Fold, known: Known, where: Where) -> None:
         """What the body needs in every lane, but not of its own axis: before the loop, not in it."""
@@ -196,12 +207,15 @@ class Folds(Values):
             values = [self.value(node.body, inside, where) for node in folds]
             return [x if x.count == count else self.splat(x, count) for x in values]
 
-        def step(k: str, lanes: list[Lanes]) -> list[Lanes]:
-            out = list(lanes)
-            for g in range(groups):
-                for f, x in enumerate(elements(t.index("add", k, g * width), None)):
-                    out[f * groups + g] = self.combine(folds[f], out[f * groups + g], x)
-            return out
+        def steps(count: int) -> Callable[[str, list[Lanes]], list[Lanes]]:
+            def step(k: str, lanes: list[Lanes]) -> list[Lanes]:
+                out = list(lanes)
+                for g in range(count):
+                    for f, x in enumerate(elements(t.index("add", k, g * width), None)):
+                        out[f * count + g] = self.combine(folds[f], out[f * count + g], x)
+                return out
+
+            return step
 
         def masked_step(k: str, lanes: list[Lanes]) -> list[Lanes]:
             out = list(lanes)
@@ -216,8 +230,12 @@ class Folds(Values):
                     out[f * groups + g] = t.let(f"select {mask}, {new}, {old}", old.lane, width)
             return out
 
-        first = [self._identity(node, width) for node in folds for _ in range(groups)]
-        lanes = t.carry(start, whole, order.lanes, first, step)
+        lanes = [self._identity(node, width) for node in folds for _ in range(groups)]
+        if stmt.chains > 1:
+            fast = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes * stmt.chains))
+            lanes = self._chained(stmt, order, lanes, start, fast, steps(groups * stmt.chains))
+            start = fast
+        lanes = t.carry(start, whole, order.lanes, lanes, steps(groups))
         if stmt.masked:
             lanes = t.carry(whole, end, order.lanes, lanes, masked_step)
             return [self._tree(node, lanes[f * groups : (f + 1) * groups]) for f, node in enumerate(folds)]
@@ -227,6 +245,25 @@ class Folds(Values):
             mine = self._singles(node, mine, whole, end, lambda k, f=f: elements(k, None, 1)[f])  # type: ignore[misc]
             results.append(self._tree(node, mine))
         return results
+
+    def _chained(
+        self, stmt: Reduce, order: Order, lanes: list[Lanes], start: str, end: str, step: Callable[..., list[Lanes]]
+    ) -> list[Lanes]:
+        """The elements up to `end` in several times the accumulators, if there are any: bringing those together takes a while."""
+        t, folds, groups = self.text, stmt.folds, order.lanes // stmt.lanes
+        many = groups * stmt.chains
+
+        def once(_: str, lanes: list[Lanes]) -> list[Lanes]:
+            out: list[Lanes] = []
+            more = [self._identity(node, stmt.lanes) for node in folds for _ in range(many)]
+            more = t.carry(start, end, order.lanes * stmt.chains, more, step)
+            for f, node in enumerate(folds):
+                mine = more[f * many : (f + 1) * many]
+                out += [halved(mine[g::groups], partial(self.combine, node)) for g in range(groups)]
+            return out
+
+        some = t.let(f"icmp slt i64 {start}, {end}", "i1")
+        return t.carry("0", t.let(f"zext {some} to i64", INDEX_TYPE).name, 1, lanes, once)
 
     def _one_by_one(
         self, stmt: Reduce, order: Order, known: Known, start: str, end: str, run: Callable[[Known], None]

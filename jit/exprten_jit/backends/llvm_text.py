@@ -81,7 +81,7 @@ class Text:
 
     # index arithmetic on scalars, by SSA name
 
-    def index(self, instruction: str, a: str, b: str | int) -> str:
+    def index(self, instruction: str, a: str | int, b: str | int) -> str:
         if instruction == "add" and str(b) == "0":
             return a
         if instruction == "add" and a == "0":
@@ -89,6 +89,12 @@ class Text:
         if instruction == "mul" and "1" in (a, str(b)):
             return str(b) if a == "1" else a
         return self.let(f"{instruction} {INDEX_TYPE} {a}, {b}", INDEX_TYPE).name
+
+    def greater(self, a: str, b: str) -> str:
+        return self.call("@llvm.smax.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(b, INDEX_TYPE)).name
+
+    def select(self, condition: str, a: str, b: str) -> str:
+        return self.let(f"select i1 {condition}, i64 {a}, i64 {b}", INDEX_TYPE).name
 
     def lesser(self, a: str, b: str) -> str:
         return self.call("@llvm.smin.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(b, INDEX_TYPE)).name
