@@ -172,6 +172,33 @@ def test_one_special_number_anywhere(reducer):
             check(reducer, np.stack([x, x, x], 1), 0)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("reducer", ["max", "min"])
+def test_a_zero_of_either_sign_or_nan_anywhere_in_a_long_row(reducer, dtype):
+    sign = 1.0 if reducer == "min" else -1.0  # of all other numbers: a zero is the extreme
+    for n, others in itertools.product((128, 256, 300, 4500), (sign, sign * 0.0, -sign * 0.0)):
+        for at, special in itertools.product((0, 17, 127, n - 1), (0.0, -0.0, NAN, -sign)):
+            x = np.full((2, n), others, dtype)
+            x[1, at] = special
+            check(reducer, x, 1, what=f"{special} at {at} among {others}")
+
+
+@pytest.mark.parametrize("rows", [300, 5000, 70_000])
+def test_strips_of_every_width(rows):
+    for columns in (1, 63, 700, 2049, 4200) if rows == 300 else (1, 40):
+        x = elements("sum", "float32", (rows, columns), columns)
+        check("sum", x, 0)
+        out = xt.zeros(x.shape)
+        out[...] = x - xt.max(xt.asarray(x), 0) * xt.min(xt.asarray(x), 0)
+        same(out.numpy(), x - x.max(0) * x.min(0), "two folds that are read again")
+
+
+def test_what_is_far_is_fetched_early_and_summed_in_the_same_order():
+    x = np.random.default_rng(0).standard_normal((1100, 2100)).astype(np.float32)  # above 8 MiB
+    few = xt.evaluate(xt.sum(xt.asarray(x)[:, :40], 0)).numpy()
+    same(xt.evaluate(xt.sum(xt.asarray(x), 0)).numpy()[:40], few)
+
+
 def test_the_least_integers_are_their_own_maximum():
     for dtype in ("int32", "int64", "uint8", "bool"):
         for reducer, x in itertools.product(

@@ -62,7 +62,9 @@ class Reduce:
     chains: int = 1
 
 
-WAITING_BYTES = 48 << 10  # of rows of results that wait: the more rows of blocks there are, the fewer columns are taken at a time
+WAITING_BYTES = (
+    48 << 10
+)  # of rows of results that wait: the more rows of blocks there are, the fewer columns are taken at a time
 
 
 @dataclass(frozen=True)
@@ -233,9 +235,8 @@ class _Lines:
                     self.put(body, depth + 1)
                 case Columns(axis, extent, _, _, block, saved, body):
                     names = ", ".join(leaf.name for leaf, _ in saved)
-                    self.lines.append(
-                        f"{pad}columns of {axis.name} < {self.value(extent)}, up to {block} at a time, into {names}"
-                    )
+                    many = f"{'up to ' if stmt.strips else ''}{block} at a time"
+                    self.lines.append(f"{pad}columns of {axis.name} < {self.value(extent)}, {many}, into {names}")
                     self.put(body, depth + 1)
                 case Strip(axis, extent, fold, into):
                     order = fold.order

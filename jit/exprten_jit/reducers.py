@@ -46,7 +46,8 @@ class Reducer:
     """`combine` is an operation of the table; `accumulator` gives the type that elements are converted to, and the result's.
 
     `identity` changes no value it is combined with; `empty` is the value of no elements, None where there is none. `exact` tells the
-    types in which every order has the same result.
+    types in which every order has the same result. `quick` is the comparison that chooses between two numbers that are neither equal
+    nor NaN.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Reducer:
     identity: Callable[[DType], bool | int | float]
     empty: bool | int | None = None
     exact: Callable[[DType], bool] = lambda dtype: dtype.kind != "f"
+    quick: str = ""
 
 
 def _same(dtype: DType) -> DType:
@@ -83,8 +85,8 @@ def _greatest(dtype: DType) -> bool | int | float:
 ROWS = (
     Reducer("sum", "add", np.sum, _widened, lambda t: -0.0 if t.kind == "f" else 0, 0),
     Reducer("prod", "multiply", np.prod, _widened, lambda t: t.python(1), 1),
-    Reducer("max", "maximum", np.max, _same, _least, exact=lambda _: True),
-    Reducer("min", "minimum", np.min, _same, _greatest, exact=lambda _: True),
+    Reducer("max", "maximum", np.max, _same, _least, exact=lambda _: True, quick="greater"),
+    Reducer("min", "minimum", np.min, _same, _greatest, exact=lambda _: True, quick="less"),
     Reducer("any", "logical_or", np.any, _bool, lambda _: False, False),
     Reducer("all", "logical_and", np.all, _bool, lambda _: True, True),
 )

@@ -55,7 +55,9 @@ def _roots(stores: Iterable[Store]) -> list[Value]:
 # Columns: what depends on the innermost axis, but on none of the loops still to open, would be computed again for every row.
 
 STRIP_BYTES = 8192  # of a row of accumulators; from 32 KiB for all of them on less
-FAR_BYTES = 8 << 20  # of what is folded: beyond it the next rows are fetched early (1.5 times from memory; 0.85 times from a cache)
+FAR_BYTES = (
+    8 << 20
+)  # of what is folded: beyond it the next rows are fetched early (1.5 times from memory; 0.85 times from a cache)
 BLOCK = 2048  # elements of scratch for a saved value
 MAX_COLUMNS = 4  # saved values: 64 KiB of stack at most, where some threads have 128
 CHAINS = 4
@@ -142,8 +144,8 @@ def _save(
         kept += zip(scratch, saved, strict=True)
     kernel = _with(kernel, again)
     body += _open(kernel, machine, [*loops[:-1], (axis, start, end)], within, inside)
-    again = len(folds) > 1 or len(loops) > 1
-    return [Columns(axis, extent, start, end, block, tuple(kept), tuple(body), width, again)]
+    twice = len(folds) > 1 or len(loops) > 1
+    return [Columns(axis, extent, start, end, block, tuple(kept), tuple(body), width, twice)]
 
 
 def _with(kernel: Kernel, values: dict[Value, Value]) -> Kernel:

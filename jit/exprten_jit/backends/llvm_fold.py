@@ -155,7 +155,7 @@ class Folds(Values):
             rows = self.value(strip.extent, known, None).name
             last = t.index("sdiv", t.index("sub", rows, 1), block)
             zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(last, INDEX_TYPE), Lanes("true", "i1"))
-            wait = t.index("sub", 64, t.select(t.let(f"icmp sgt i64 {last}, 0", "i1").name, zeros.name, "63"))
+            wait = t.index("sub", "64", t.select(t.let(f"icmp sgt i64 {last}, 0", "i1").name, zeros.name, "63"))
             width = t.lesser(width, t.index("sdiv", str(WAITING_BYTES // size), wait))
             if stmt.again:
                 fits = t.index("sdiv", str(CACHE_BYTES // size), t.greater(rows, "1"))
@@ -207,15 +207,12 @@ class Folds(Values):
             values = [self.value(node.body, inside, where) for node in folds]
             return [x if x.count == count else self.splat(x, count) for x in values]
 
-        def steps(count: int) -> Callable[[str, list[Lanes]], list[Lanes]]:
-            def step(k: str, lanes: list[Lanes]) -> list[Lanes]:
-                out = list(lanes)
-                for g in range(count):
-                    for f, x in enumerate(elements(t.index("add", k, g * width), None)):
-                        out[f * count + g] = self.combine(folds[f], out[f * count + g], x)
-                return out
-
-            return step
+        def step(k: str, lanes: list[Lanes]) -> list[Lanes]:
+            out = list(lanes)
+            for g in range(groups):
+                for f, x in enumerate(elements(t.index("add", k, g * width), None)):
+                    out[f * groups + g] = self.combine(folds[f], out[f * groups + g], x)
+            return out
 
         def masked_step(k: str, lanes: list[Lanes]) -> list[Lanes]:
             out = list(lanes)
@@ -233,37 +230,78 @@ class Folds(Values):
         lanes = [self._identity(node, width) for node in folds for _ in range(groups)]
         if stmt.chains > 1:
             fast = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes * stmt.chains))
-            lanes = self._chained(stmt, order, lanes, start, fast, steps(groups * stmt.chains))
-            start = fast
-        lanes = t.carry(start, whole, order.lanes, lanes, steps(groups))
+            lanes, start = self._chained(stmt, order, lanes, start, fast, lambda k: elements(k, None))
+        lanes = t.carry(start, whole, order.lanes, lanes, step)
         if stmt.masked:
             lanes = t.carry(whole, end, order.lanes, lanes, masked_step)
-            return [self._tree(node, lanes[f * groups : (f + 1) * groups]) for f, node in enumerate(folds)]
+            return [
+                self._tree(lanes[f * groups : (f + 1) * groups], partial(self.combine, node))
+                for f, node in enumerate(folds)
+            ]
         results = []
         for f, node in enumerate(folds):
             mine = lanes[f * groups : (f + 1) * groups]
             mine = self._singles(node, mine, whole, end, lambda k, f=f: elements(k, None, 1)[f])  # type: ignore[misc]
-            results.append(self._tree(node, mine))
+            results.append(self._tree(mine, partial(self.combine, node)))
         return results
 
     def _chained(
-        self, stmt: Reduce, order: Order, lanes: list[Lanes], start: str, end: str, step: Callable[..., list[Lanes]]
-    ) -> list[Lanes]:
-        """The elements up to `end` in several times the accumulators, if there are any: bringing those together takes a while."""
-        t, folds, groups = self.text, stmt.folds, order.lanes // stmt.lanes
+        self,
+        stmt: Reduce,
+        order: Order,
+        lanes: list[Lanes],
+        start: str,
+        end: str,
+        elements: Callable[[str], list[Lanes]],
+    ) -> tuple[list[Lanes], str]:
+        """The elements up to `end` in several times the accumulators, if there are any: bringing those together takes a while. Returns
+        where to go on: at the start, where a quick comparison was not enough.
+        """
+        t, folds, width, groups = self.text, stmt.folds, stmt.lanes, order.lanes // stmt.lanes
         many = groups * stmt.chains
+        quick = [bool(TABLE[node.reducer].quick) and node.dtype.kind == "f" for node in folds]
+        ways = [partial(self._quick if fast else self.combine, node) for node, fast in zip(folds, quick, strict=True)]
 
-        def once(_: str, lanes: list[Lanes]) -> list[Lanes]:
-            out: list[Lanes] = []
-            more = [self._identity(node, stmt.lanes) for node in folds for _ in range(many)]
-            more = t.carry(start, end, order.lanes * stmt.chains, more, step)
-            for f, node in enumerate(folds):
-                mine = more[f * many : (f + 1) * many]
-                out += [halved(mine[g::groups], partial(self.combine, node)) for g in range(groups)]
+        def step(k: str, carried: list[Lanes]) -> list[Lanes]:
+            out = list(carried)
+            found = [elements(t.index("add", k, g * width)) for g in range(many)]
+            for f, way in enumerate(ways):
+                mine = slice(f * many, (f + 1) * many)
+                out[mine] = [way(lane, xs[f]) for lane, xs in zip(out[mine], found, strict=True)]
+                for a, b in zip(found[::2], found[1::2], strict=True) if quick[f] else ():
+                    unordered = t.let(f"fcmp uno {a[f]}, {b[f].name}", "i1", width)
+                    out[-1] = t.let(f"or {out[-1]}, {unordered.name}", "i1", width)
             return out
 
+        def once(_: str, carried: list[Lanes]) -> list[Lanes]:
+            none = self.splat(Lanes("false", "i1"), width)
+            found = t.carry(
+                start, end, many * width, [*(x for x in carried[1:] for _ in range(stmt.chains)), none], step
+            )
+            bad = t.call("@llvm.vector.reduce.or." + f"v{width}i1", "i1", 1, found[-1])
+            out: list[Lanes] = []
+            for f, way in enumerate(ways):
+                mine = found[f * many : (f + 1) * many]
+                out += [halved(mine[g::groups], way) for g in range(groups)]
+                if quick[f]:  # among zeros the sign decides
+                    total = self._tree(out[-groups:], way)
+                    bad = t.let(f"or {bad}, {t.let(f'fcmp oeq {total}, 0.0', 'i1').name}", "i1")
+            kept = [
+                t.let(f"select {bad}, {old}, {new}", new.lane, width) for old, new in zip(carried[1:], out, strict=True)
+            ]
+            return [t.let(f"select {bad}, i64 {start}, i64 {end}", INDEX_TYPE), *kept]
+
         some = t.let(f"icmp slt i64 {start}, {end}", "i1")
-        return t.carry("0", t.let(f"zext {some} to i64", INDEX_TYPE).name, 1, lanes, once)
+        first, *rest = t.carry(
+            "0", t.let(f"zext {some} to i64", INDEX_TYPE).name, 1, [Lanes(start, INDEX_TYPE), *lanes], once
+        )
+        return rest, first.name
+
+    def _quick(self, node: Fold, a: Lanes, b: Lanes) -> Lanes:
+        """The greater of two, or the less: in one instruction."""
+        x, y = local("a", node.dtype), local("b", node.dtype)
+        chosen = apply("where", apply(TABLE[node.reducer].quick, x, y), x, y)
+        return self.value(chosen, {x: b, y: a}, None)
 
     def _one_by_one(
         self, stmt: Reduce, order: Order, known: Known, start: str, end: str, run: Callable[[Known], None]
@@ -280,7 +318,7 @@ class Folds(Values):
 
         self.text.loop(start, end, 1, step)
         return [
-            self._tree(node, self._fetch(node, place, 1, order.lanes))
+            self._tree(self._fetch(node, place, 1, order.lanes), partial(self.combine, node))
             for node, place in zip(stmt.folds, places, strict=True)
         ]
 
@@ -332,12 +370,12 @@ class Folds(Values):
         x, y = local("a", node.dtype), local("b", node.dtype)
         return self.value(apply(TABLE[node.reducer].combine, x, y), {x: a, y: b}, None)
 
-    def _tree(self, node: Fold, lanes: list[Lanes]) -> Lanes:
+    def _tree(self, lanes: list[Lanes], combine: Callable[[Lanes, Lanes], Lanes]) -> Lanes:
         """All lanes as one: whole registers first, then inside the last one."""
-        result = halved(lanes, lambda a, b: self.combine(node, a, b))
+        result = halved(lanes, combine)
         while result.count > 1:
             half = result.count // 2
-            result = self.combine(node, self._half(result, 0, half), self._half(result, half, half))
+            result = combine(self._half(result, 0, half), self._half(result, half, half))
         return result
 
     def _half(self, x: Lanes, first: int, count: int) -> Lanes:

@@ -81,7 +81,7 @@ class Text:
 
     # index arithmetic on scalars, by SSA name
 
-    def index(self, instruction: str, a: str | int, b: str | int) -> str:
+    def index(self, instruction: str, a: str, b: str | int) -> str:
         if instruction == "add" and str(b) == "0":
             return a
         if instruction == "add" and a == "0":
