@@ -11,6 +11,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from exprten_jit.reducers import SHORT
+
 from .gather import WEAK, Gathered
 from .reduction import Over
 from .shape import Layout, Shape, intern_shape
@@ -119,6 +121,31 @@ def folds_first(axes: list[int], same: Same) -> list[int]:
         return total
 
     return [*min(itertools.permutations(axes[:-1]), key=repeated), axes[-1]]
+
+
+LANES = 64  # rows; with fewer there are too few for all lanes
+
+
+def short_rows(axes: list[int], same: Same, target: Layout) -> list[int] | None:
+    """The target's axes with the longest that no fold takes innermost, where every fold takes rows of a few elements only."""
+    found, taken = same.found, set[Place]()
+    for n in found.folds:
+        key, ref = found.structure[n][:2]
+        live = [p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes]
+        if len(live) != 1 or _extent(same, live[0]) > SHORT or not _is_row(same, live[0]):
+            return None
+        taken.update(live)
+    outer = [k for k in axes if same.of((TARGET, k)) not in taken]
+    if found.params or not outer:
+        return None
+    inner = max(outer, key=lambda k: target.shape[k])
+    return [*(k for k in axes if k != inner), inner] if target.shape[inner] >= LANES else None
+
+
+def _is_row(same: Same, place: Place) -> bool:
+    """Whether the elements along an axis lie side by side in some operand."""
+    views = zip(_leaves(same.found), same.found.layouts, strict=True)
+    return any(abs(s) == 1 for n, view in views for p, s in zip(same.dims(n), view.strides, strict=True) if p == place)
 
 
 # Merging.

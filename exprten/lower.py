@@ -123,7 +123,14 @@ class _Lowering:
         kernel: Kernel | None = None
         for t, (loops, store) in reversed(list(enumerate(parts))):
             kernel = Kernel(
-                loops, (store,), tuple(self.leaves), sizes, tuple(self.params), self.signature.reverse, kernel
+                loops,
+                (store,),
+                tuple(self.leaves),
+                sizes,
+                tuple(self.params),
+                self.signature.reverse,
+                kernel,
+                self.signature.short,
             )
             if self.reduce:
                 settle = ordered(kernel)

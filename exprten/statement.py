@@ -13,7 +13,7 @@ from typing import Any
 
 from exprten_jit.dtypes import DType
 
-from .axes import Folded, Same, folded, folds_first, merged
+from .axes import Folded, Same, folded, folds_first, merged, short_rows
 from .gather import WEAK, Gathered, ones
 from .joined import Joined, parts_of
 from .leaf import Leaf
@@ -50,6 +50,7 @@ class Signature:
     options: Options
     lead: int = 0  # axes of one element that the value has before the target's
     folded: tuple[Folded, ...] = ()  # for each Reduce
+    short: bool = False  # the rows that are folded: vectors take one in each lane
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,14 @@ def arrange(
     views = [*targets, *(found.leaves[n - count] for n in seen)]
     layouts = [*goals, *(found.layouts[n - count] for n in seen)]
     axes, extents, strides, shifts = _indexed(layouts, joined) if found.indexed else _plain(layouts)
-    if same is not None:
+    short = (
+        None if same is None or reverse or joined is not None or loops is not None else short_rows(axes, same, goals[0])
+    )
+    if short is not None:
+        axes = short
+    elif same is not None:
         axes = folds_first(axes, same)
+    if same is not None:
         extents = [goals[0].shape[k] for k in axes]
     if loops is not None:
         axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
@@ -112,7 +119,8 @@ def arrange(
     over, lengths = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     sizes += lengths
     signature = Signature(
-        mode.op, joined, count, types, structure, tuple(operands), tuple(axes), found.indexed, reverse, options, lead, over
+        mode.op, joined, count, types, structure, tuple(operands), tuple(axes), found.indexed, reverse, options, lead, over,
+        short is not None,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, tuple(sizes), tuple(every), turned)

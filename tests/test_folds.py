@@ -478,6 +478,75 @@ def test_machine_code_has_the_interpreters_bits_at_every_width(name):
                 same(plan.run().numpy(), want, f"{name} of {shape}, {bits} bits")
 
 
+SHORT_ROWS = {  # statements that take a row in each lane
+    "sums": (("r",), lambda x: xt.sum(x, 1)),
+    "products": (("r",), lambda x: xt.prod(1 + x * 0.1, 1)),
+    "positions": (("r",), lambda x: xt.argmax(x, 1)),
+    "variances": (("r",), lambda x: xt.var(x, 1)),
+    "any": (("r",), lambda x: xt.any(x > 1, 1)),
+    "widened": (("r",), lambda x: xt.sum(x, 1, dtype=xt.float64)),
+    "softmax": (("r", "c"), lambda x: softmax(xt, x, 1)),
+    "standardised": (("r", "c"), lambda x: standardised(xt, x, 1)),
+    "two rows": (("r",), lambda x: xt.sum(x * x[::-1], 1) / xt.norm(x, 1)),
+    "with a row that is repeated": (("r",), lambda x: xt.sum(x * x[3], 1)),
+    "with a column": (("r", "c"), lambda x: x - xt.max(x, 1, keepdims=True) * x[:, :1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHORT_ROWS)
+def test_short_rows_have_the_interpreters_bits_at_every_width(name):
+    axes, statement = SHORT_ROWS[name]
+    for rows, n in ((67, 3), (130, 2), (64, 7)):
+        x = np.random.default_rng(n).standard_normal((rows, n)).astype(np.float32)
+        e, want = statement(xt.asarray(x)), None
+        for bits in WIDTHS:
+            with xt.options(vector_bits=bits):
+                plan = xt.plan(xt.zeros(shape_of(axes, x), e.dtype), e)
+                assert plan._code.kernel.short, plan.nest
+                want = judged(plan) if want is None else want
+                same(plan.run().numpy(), want, f"{name} of {x.shape}, {bits} bits")
+
+
+LINED = ("contiguous", "offset", "padded", "repeated rows")  # elements of a row side by side
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_short_rows_are_brought_together_as_long_ones(dtype):
+    order = reducers.along(xt.zeros(1, dtype).key.dtype)
+    for rows, n, layout in itertools.product((3, 63, 64, 200), (1, 2, 3, 10, 15, 16, 17, 31), LINED):
+        x = np.random.default_rng(n).standard_normal((rows, n)).astype(dtype)
+        source = place(x, layout)
+        want = [brought_together(row, operator.add, x.dtype.type(-0.0), order) for row in source.array]
+        same(xt.evaluate(xt.sum(xt.asarray(source.array), 1)).numpy(), np.array(want), f"{rows} of {n}, {layout}")
+
+
+@pytest.mark.parametrize("shape", [(3, 70, 4), (70, 3, 4), (2, 5, 66, 3), (66, 1, 2)], ids=str)
+def test_short_rows_of_more_axes(shape):
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    for layout in ("contiguous", "padded", "step2", "negative"):
+        t = xt.asarray(place(x, layout).array)
+        assert xt.plan(xt.zeros(shape[:-1]), xt.sum(t, -1))._code.kernel.short == (layout not in ("step2",))
+        close(xt.evaluate(xt.sum(t, -1)).numpy(), x.sum(-1))
+        close(xt.evaluate(softmax(xt, t, -1)).numpy(), softmax(np, x, -1))
+        same(xt.evaluate(xt.argmin(t, -1)).numpy(), x.argmin(-1))
+
+
+def test_short_rows_of_any_length_are_one_kernel():
+    for n in (2, 3):
+        xt.evaluate(softmax(xt, xt.ones((100, n)), 1))
+    with xt.no_compile():
+        for rows, n in ((64, 16), (1000, 5), (70, 11)):
+            xt.evaluate(softmax(xt, xt.ones((rows, n)), 1))
+
+
+@pytest.mark.parametrize("mode", ["write", "add", "mul"])
+def test_short_rows_in_place_and_in_every_mode(mode):
+    x = np.random.default_rng(0).standard_normal((100, 6)).astype(np.float32)
+    t, want = xt.array(x), {"write": lambda a, b: b, "add": np.add, "mul": np.multiply}[mode](x, softmax(np, x, 1))
+    xt.assign(t, mode, softmax(xt, t, 1))
+    close(t.numpy(), want)
+
+
 @pytest.mark.parametrize("name", ["rows", "columns", "over the sum", "variance", "fold of a pad"])
 def test_the_order_is_the_same_for_all_widths_and_passes(name):
     _, statement = STRUCTURES[name]

@@ -44,6 +44,8 @@ def vector_axis(kernel: Kernel) -> Axis | None:
     if not kernel.axes:
         return None
     axis = kernel.axes[-1][0]
+    if kernel.short:
+        return axis
     found = folds_of(*(store.value for store in kernel.stores))
     return None if any(axis in node.free and owns_rows(node) for node in found) else axis
 
@@ -55,7 +57,7 @@ def ordered(kernel: Kernel) -> Callable[[Value], Value]:
     def change(node: Value) -> Value | None:
         if not isinstance(node, Fold) or node.order is not None:
             return None
-        order = ACROSS if axis is not None and axis in node.free else along(node.dtype)
+        order = ACROSS if axis is not None and axis in node.free and not kernel.short else along(node.dtype)
         return fold(node.reducer, node.axis, node.extent, rewrite(node.body, change), order)
 
     return lambda value: rewrite(value, change)

@@ -178,7 +178,8 @@ class Store:
 @dataclass(frozen=True)
 class Kernel:
     """`axes` are ordered, outermost first, each with its extent; `leaves`, `sizes` and `params` are the arguments, in order.
-    `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each.
+    `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each. `short`: no row
+    that is folded has more than `reducers.SHORT` elements, and vectors are to take a row in each lane.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -188,6 +189,7 @@ class Kernel:
     params: tuple[Param, ...]
     reverse: bool = False  # walk every axis downwards, for a target that is also read at earlier addresses
     then: Kernel | None = None
+    short: bool = False
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

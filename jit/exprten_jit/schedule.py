@@ -60,6 +60,7 @@ FAR_BYTES = (
 )  # of what is folded: beyond it the next rows are fetched early (1.5 times from memory; 0.85 times from a cache)
 BLOCK = 2048  # elements of scratch for a saved value
 MAX_COLUMNS = 4  # saved values: 64 KiB of stack at most, where some threads have 128
+SHORT_ROWS = 256  # that are read again before they leave the first cache
 CHAINS = 4
 DEAR = 15  # additions; what costs less is computed again sooner than saved
 
@@ -118,14 +119,14 @@ def _save(
     axis, _, extent = loops[-1]
     start, end, width = local("start", INDEX), local("end", INDEX), local("width", INDEX)
     room = max(STRIP_BYTES // 4, STRIP_BYTES // max(1, len(folds) // 4))
-    block = min((room // node.dtype.itemsize for node in folds), default=BLOCK)
+    block = SHORT_ROWS if kernel.short else min((room // node.dtype.itemsize for node in folds), default=BLOCK)
     within, inside = bound | {start, end, width}, set(done)
     again: dict[Value, Value] = {}
     kept: list[tuple[Leaf, Value]] = []
     body: list[Stmt] = []
     for node in folds:
         into = Leaf(f"column{len(kept)}", node.dtype)
-        if _folds_inside(node):  # a strip would hold copies of copies
+        if kernel.short or _folds_inside(node):  # a strip would hold copies of copies
             store = Store(into, axis - start, substitute(node, again))
             body += _loop_over(kernel, machine, axis, start, end, (store,), within, inside)
         else:

@@ -15,7 +15,7 @@ from ..dtypes import INDEX
 from ..folds import folds_of
 from ..ir import Fold, Load, Op, Value, local
 from ..nest import WAITING_BYTES, Columns, Nest, Reduce, Stmt, Strip
-from ..reducers import TABLE, Order, halved
+from ..reducers import SHORT, TABLE, Order, halved
 from .llvm_text import INDEX_TYPE, Lanes, literal
 from .llvm_values import Known, Values, Where
 
@@ -49,6 +49,8 @@ class Folds(Values):
             one = self._by_rows if any(node.axis in inner.free for inner in folds_of(node.body)) else self._by_groups
             return [one(node, order, count, start, end, element)]
 
+        if not order.grouped:
+            return self._short(node, count, known[node.extent].name, element)
         return self.blocks([node], order, count, "0", known[node.extent].name, block)[0]
 
     def alone(self, node: Fold, known: Known) -> Lanes:
@@ -56,6 +58,25 @@ class Folds(Values):
         found = dict(known)
         self.reduce(Reduce(node.axis, node.extent, (node,), 1, False, ()), found, lambda _: None)
         return found[node]
+
+    def _short(self, node: Fold, count: int, extent: str, element: Callable[[str], Lanes]) -> Lanes:
+        """Rows of few elements, one in each lane: an accumulator for each element, and those that exist are halved."""
+        t = self.text
+        place = self.text.reserve(f"[{SHORT} x {Lanes('', node.dtype.memory, count).type}]")
+
+        def at(k: str) -> str:
+            return self._accumulator(node, place, k, count)
+
+        def join(k: str, half: int) -> None:
+            a, b = (self._kept(node, at(x), count) for x in (k, t.index("add", k, half)))
+            self._keep(node, self.combine(node, a, b), at(k))
+
+        t.loop("0", extent, 1, lambda k: self._keep(node, element(k), at(k)))
+        half = SHORT // 2
+        while half:
+            t.loop("0", t.lesser(str(half), t.index("sub", extent, half)), 1, partial(join, half=half))
+            half //= 2
+        return self._kept(node, at("0"), count)
 
     def _by_groups(
         self, node: Fold, order: Order, count: int, start: str, end: str, element: Callable[[str], Lanes]
