@@ -525,7 +525,7 @@ def test_short_rows_of_more_axes(shape):
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     for layout in ("contiguous", "padded", "step2", "negative"):
         t = xt.asarray(place(x, layout).array)
-        assert xt.plan(xt.zeros(shape[:-1]), xt.sum(t, -1))._code.kernel.short == (layout not in ("step2",))
+        assert xt.plan(xt.zeros(shape[:-1]), xt.sum(t, -1))._code.kernel.short == (layout != "step2")
         close(xt.evaluate(xt.sum(t, -1)).numpy(), x.sum(-1))
         close(xt.evaluate(softmax(xt, t, -1)).numpy(), softmax(np, x, -1))
         same(xt.evaluate(xt.argmin(t, -1)).numpy(), x.argmin(-1))

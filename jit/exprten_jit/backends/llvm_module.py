@@ -151,7 +151,7 @@ class _Module(Loops):
         extent = self.value(stmt.extent, known, None).name
         many = t.index("udiv", extent, order.block * PARTS)
         zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(many, INDEX_TYPE), Lanes("false", "i1")).name
-        doubled = t.greater(t.index("sub", "64", zeros), LEAST if stmt.lanes > 1 else 0)
+        doubled = t.greater(t.index("sub", "64", zeros), str(LEAST if stmt.lanes > 1 else 0))
         size = t.index("shl", str(order.block), doubled)
         parts = t.index("udiv", t.index("add", extent, t.index("sub", size, 1)), size)
         places = [t.reserve(f"[{PARTS} x {node.dtype.memory}]") for node in stmt.folds]

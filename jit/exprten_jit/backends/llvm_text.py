@@ -99,9 +99,6 @@ class Text:
     def lesser(self, a: str, b: str) -> str:
         return self.call("@llvm.smin.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(b, INDEX_TYPE)).name
 
-    def greater(self, a: str, b: int) -> str:
-        return self.call("@llvm.smax.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(str(b), INDEX_TYPE)).name
-
     # blocks and loops
 
     def label(self, stem: str) -> str:
