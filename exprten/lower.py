@@ -248,7 +248,7 @@ class _Lowering:
             case "reduce":
                 value = operands[0]
                 for made, name in reversed(self._folds(node)):
-                    value = fold(key.map.reducer, made, size(name), value)
+                    value = fold(key.map.reducer, made, size(name), (value,))
                 return value
         value = apply(key.op, *operands)
         along = frozenset[Axis | Local]().union(*(i.free for i in at))

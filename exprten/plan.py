@@ -197,7 +197,7 @@ def _operations(kernel: Kernel) -> list[tuple[Value, recompute.Folded]]:
         if isinstance(n, Op) and n.op != "cast" and (not n.free or any(isinstance(x, Load | Param) for x in walk(n))):
             found.append((n, around))
         elif isinstance(n, Fold) and isinstance(n.extent, Size):
-            found.append((n.body, (*around, (n.axis, n.extent.name))))
+            found += [(body, (*around, (n.axis, n.extent.name))) for body in n.bodies]
     return found
 
 

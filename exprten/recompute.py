@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from exprten_jit.ir import Axis, Fold, Op, Size, Value
+from exprten_jit.ir import Axis, Component, Fold, Op, Size, Value
 from exprten_jit.nest import Nest
 from exprten_jit.rewrite import walk
 
@@ -35,7 +35,9 @@ def elements(root: Value) -> Iterator[tuple[Value, Folded]]:
                 stack.extend((arg, around) for arg in node.args)
             elif isinstance(node, Fold):
                 assert isinstance(node.extent, Size), "the extent of a fold is an argument"
-                stack.append((node.body, (*around, (node.axis, node.extent.name))))
+                stack.extend((body, (*around, (node.axis, node.extent.name))) for body in node.bodies)
+            elif isinstance(node, Component):
+                stack.append((node.fold, around))
 
 
 def repeats(value: Value, around: Folded, sizes: Mapping[str, int]) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
-from .ir import Axis, Const, Fold, Kernel, Load, Local, Op, Param, Size, Value
+from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Op, Param, Size, Value
 from .ops import CASTS, PRIMITIVE
+from .reducers import OWN, identities, reducer_of
 from .reducers import TABLE as REDUCERS
 from .rewrite import walk
 
@@ -72,12 +73,17 @@ def _check_node(node: Value, kernel: Kernel) -> None:
             _require(len(args) == PRIMITIVE[name].arity, f"{name} has {len(args)} operands")
             _require(args[0].dtype.kind in PRIMITIVE[name].llvm, f"{name} knows no {args[0].dtype}")
             _require(len({a.dtype for a in args[1:]}) < 2, f"{name} of {[a.dtype for a in args]}")
-        case Fold(reducer, axis, extent, body):
-            _require(reducer in REDUCERS, f"{reducer} is no reducer")
+        case Fold(reducer, axis, extent, bodies):
+            _require(reducer in REDUCERS or reducer in OWN, f"{reducer} is no reducer")
             _require(axis not in {a for a, _ in kernel.axes}, f"a fold over the kernel's axis {axis.name}")
             _require(not extent.free and extent.dtype is INDEX, f"the extent of {axis.name} is no number")
-            inner = [n.axis for n in walk(body) if isinstance(n, Fold)]
+            inner = [n.axis for n in walk(*bodies) if isinstance(n, Fold)]
             _require(axis not in inner, f"a fold over {axis.name} holds another one")
+            _require(
+                len(identities(reducer_of(reducer), node.dtypes)) == len(bodies), f"{reducer} of {len(bodies)} bodies"
+            )
+        case Component(fold, position):
+            _require(0 <= position < len(fold.bodies) > 1, f"{fold.reducer} has no part {position}")
         case Axis() | Local():
             pass
         case _:

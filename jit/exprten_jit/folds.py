@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
+from .derived import apply
 from .ir import Axis, Const, Fold, Kernel, Load, Value, fold
-from .reducers import ACROSS, along
+from .reducers import ACROSS, along, reducer_of
 from .rewrite import affine, rewrite, walk
 
 
@@ -31,12 +32,18 @@ def loads(root: Value) -> Iterator[tuple[Load, tuple[Fold, ...]]]:
 
 def owns_rows(node: Fold) -> bool:
     """Whether a fold reads rows: its axis is one of unit stride."""
-    for part in walk(node.body):
+    for part in walk(*node.bodies):
         if isinstance(part, Load) and node.axis in part.offset.free:
             form = affine(part.offset, node.axis)
             if form and isinstance(form[0], Const) and abs(form[0].value) == 1:
                 return True
     return False
+
+
+def combined(node: Fold, a: Sequence[Value], b: Sequence[Value]) -> tuple[Value, ...]:
+    """Accumulators brought together."""
+    how = reducer_of(node.reducer).combine
+    return how(a, b) if callable(how) else (apply(how, *a, *b),)
 
 
 def vector_axis(kernel: Kernel) -> Axis | None:
@@ -57,7 +64,7 @@ def ordered(kernel: Kernel) -> Callable[[Value], Value]:
     def change(node: Value) -> Value | None:
         if not isinstance(node, Fold) or node.order is not None:
             return None
-        order = ACROSS if axis is not None and axis in node.free and not kernel.short else along(node.dtype)
-        return fold(node.reducer, node.axis, node.extent, rewrite(node.body, change), order)
+        order = ACROSS if axis is not None and axis in node.free and not kernel.short else along(*node.dtypes)
+        return fold(node.reducer, node.axis, node.extent, tuple(rewrite(body, change) for body in node.bodies), order)
 
     return lambda value: rewrite(value, change)

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .derived import apply
 from .dtypes import DType
-from .ir import Axis, Const, Fold, Kernel, Load, Op, Param, Size, Value, local
+from .folds import combined
+from .ir import Axis, Component, Const, Fold, Kernel, Load, Op, Param, Size, Value, local
 from .ops import PRIMITIVE
-from .reducers import TABLE as REDUCERS
-from .reducers import along, brought_together
+from .reducers import along, brought_together, identities, reducer_of
 from .rewrite import walk
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -50,20 +49,25 @@ def evaluate(root: Value, at: Mapping[Axis, int], arrays: Arrays, arguments: Map
     return known[id(root)]
 
 
-def _fold(node: Fold, extent: int, at: Mapping[Axis, int], arrays: Arrays, arguments: Mapping[str, Any]) -> Any:
-    row, a, b = REDUCERS[node.reducer], local("a", node.dtype), local("b", node.dtype)
-    combined, make = apply(row.combine, a, b), node.dtype.numpy.type
+def _fold(
+    node: Fold, extent: int, at: Mapping[Axis, int], arrays: Arrays, arguments: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    a, b = (tuple(local(f"{name}{k}", dtype) for k, dtype in enumerate(node.dtypes)) for name in "ab")
+    results = combined(node, a, b)
 
-    def combine(x: Any, y: Any) -> Any:
-        known: dict[int, Any] = {id(a): x, id(b): y}
-        for part in walk(combined):
+    def combine(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
+        known: dict[int, Any] = {id(name): value for name, value in zip((*a, *b), (*x, *y), strict=True)}
+        for part in walk(*results):
             if id(part) not in known:
                 known[id(part)] = _value(part, known, at, arrays, arguments)
-        return known[id(combined)]
+        return tuple(known[id(result)] for result in results)
 
-    elements = (evaluate(node.body, {**at, node.axis: k}, arrays, arguments) for k in range(extent))
-    order = node.order or along(node.dtype)
-    return brought_together(elements, combine, make(row.identity(node.dtype)), order)
+    def element(k: int) -> tuple[Any, ...]:
+        return tuple(evaluate(body, {**at, node.axis: k}, arrays, arguments) for body in node.bodies)
+
+    numbers = zip(identities(reducer_of(node.reducer), node.dtypes), node.dtypes, strict=True)
+    identity = tuple(dtype.numpy.type(number) for number, dtype in numbers)
+    return brought_together(map(element, range(extent)), combine, identity, node.order or along(*node.dtypes))
 
 
 def _value(
@@ -86,7 +90,10 @@ def _value(
             array, base = arrays[leaf.name]
             return array[base + int(known[id(offset)])]
         case Fold(extent=extent):
-            return _fold(node, int(known[id(extent)]), at, arrays, arguments)
+            found = _fold(node, int(known[id(extent)]), at, arrays, arguments)
+            return found if len(found) > 1 else found[0]
+        case Component(of, position):
+            return known[id(of)][position]
         case Op("cast", (a,), dtype):
             return convert(known[id(a)], dtype)
         case Op("bits", (a,), dtype):

@@ -8,7 +8,8 @@
              | Axis(name)                                      # the index of a loop, from 0 below its extent
              | Load(leaf, offset, when)                        # leaf[offset]; 0, and memory untouched, where `when` is false
              | Op(op, args, dtype)                             # a row of `ops`, "cast", or "bits": the same bits as another type
-             | Fold(reducer, axis, extent, body, order, dtype) # the body for every index of an axis, brought together
+             | Fold(reducer, axis, extent, bodies, order, dtype)  # bodies for every index of an axis, brought together
+             | Component(fold, position, dtype)                     # one value of a fold of several bodies; of one it is the Fold itself
              | Local(name, dtype)                              # bound by the loop nest (schedule), never by a front end
 
 Offsets count elements from the leaf's address. Index arithmetic is int64 and exact; `//` rounds down and asks for a positive
@@ -155,17 +156,33 @@ class Fold(Value):
     reducer: str
     axis: Axis
     extent: Value
-    body: Value
+    bodies: tuple[Value, ...]
     order: Order | None
     dtype: DType
 
     @property
     def children(self) -> tuple[Value, ...]:
-        return (self.extent, self.body)
+        return (self.extent, *self.bodies)
 
     @cached_property
     def free(self) -> frozenset[Axis | Local]:
-        return self.extent.free | (self.body.free - {self.axis})
+        return self.extent.free | (frozenset().union(*(body.free for body in self.bodies)) - {self.axis})
+
+    @property
+    def dtypes(self) -> tuple[DType, ...]:
+        """Of its accumulators: its bodies' types."""
+        return tuple(body.dtype for body in self.bodies)
+
+
+@dataclass(frozen=True, eq=False)
+class Component(Value):
+    fold: Fold
+    position: int
+    dtype: DType
+
+    @property
+    def children(self) -> tuple[Value, ...]:
+        return (self.fold,)
 
 
 @dataclass(frozen=True)
@@ -247,8 +264,15 @@ def op(name: str, args: tuple[Value, ...], dtype: DType) -> Op:
     return _intern(Op(name, args, dtype))
 
 
-def fold(reducer: str, axis: Axis, extent: Value, body: Value, order: Order | None = None) -> Fold:
-    return _intern(Fold(reducer, axis, extent, body, order, body.dtype))
+def fold(reducer: str, axis: Axis, extent: Value, bodies: tuple[Value, ...], order: Order | None = None) -> Fold:
+    return _intern(Fold(reducer, axis, extent, bodies, order, bodies[0].dtype))
+
+
+def components(node: Fold) -> tuple[Value, ...]:
+    """The values of a fold, one for each body."""
+    if len(node.bodies) == 1:
+        return (node,)
+    return tuple(_intern(Component(node, k, dtype)) for k, dtype in enumerate(node.dtypes))
 
 
 def cast(value: Value, dtype: DType) -> Value:

@@ -76,8 +76,8 @@ class Strip:
     axis: Axis
     extent: Value
     fold: Fold
-    into: Leaf
-    waiting: Leaf
+    into: tuple[Leaf, ...]
+    waiting: tuple[Leaf, ...]
     rows: tuple[Local, ...]
     there: tuple[Local, ...]
     top: Local
@@ -147,7 +147,7 @@ class Columns:
     @property
     def scratch(self) -> tuple[Leaf, ...]:
         """What is saved here and not by a Strip."""
-        strips = [stmt.into for stmt in self.strips]
+        strips = [leaf for stmt in self.strips for leaf in stmt.into]
         return tuple(leaf for leaf, _ in self.saved if leaf not in strips)
 
 
@@ -178,7 +178,7 @@ class Nest:
         saved = [(c.block, leaf) for nest in self.parts if (c := nest.columns) for leaf, _ in c.saved]
         strips = any(isinstance(stmt, Strip) for nest in self.parts for stmt in statements(nest.body))
         folds = [node for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce) for node in stmt.folds]
-        parts = 0 if self.kernel.reverse else sum(PARTS * node.dtype.itemsize for node in folds)
+        parts = 0 if self.kernel.reverse else sum(PARTS * dtype.itemsize for node in folds for dtype in node.dtypes)
         return sum(block * leaf.dtype.itemsize for block, leaf in saved) + (WAITING_BYTES if strips else 0) + parts
 
 
@@ -243,7 +243,7 @@ class _Lines:
                     assert order is not None, "a scheduled fold has an order"
                     steps = f"{order.lanes} rows at a time, blocks of {order.block}"
                     self.lines.append(
-                        f"{pad}strip {axis.name} < {self.value(extent)}, {steps}, {fold.reducer} into {into.name}"
+                        f"{pad}strip {axis.name} < {self.value(extent)}, {steps}, {fold.reducer} into {', '.join(leaf.name for leaf in into)}"
                     )
                     strip = _Lines(Namer(*_roots(stmt.body)))  # its scratch holds other values than below
                     strip.put(stmt.body, depth + 1)
@@ -262,8 +262,9 @@ class _Lines:
         )
         self.put(stmt.body, depth + 1)
         for node in stmt.folds:
-            self.lines.extend(f"{pad}  {line}" for line in self.namer.lines(node.body))
-            text = self.value(node.body)
+            for body in node.bodies:
+                self.lines.extend(f"{pad}  {line}" for line in self.namer.lines(body))
+            text = ", ".join(map(self.value, node.bodies))
             self.lines.append(f"{pad}  {self.namer.give(node)} = {node.reducer}({text})")
 
     def vector(self, stmt: Vector, pad: str) -> None:

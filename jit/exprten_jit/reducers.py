@@ -8,7 +8,7 @@ and the same bits on every processor. Lanes begin with the identity, which chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -37,9 +37,9 @@ ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
 PARTS = 1024  # of a fold, at most: threads compute them, and their results wait in memory; each is a subtree of 2 ** n blocks
 
 
-def along(dtype: DType) -> Order:
-    """The order of a fold whose axis is the one that vectors run along."""
-    return ALONG[max(32, dtype.bits)]
+def along(*dtypes: DType) -> Order:
+    """The order of a fold, of accumulators of these types, whose axis is the one that vectors run along."""
+    return ALONG[max(32, *(dtype.bits for dtype in dtypes))]
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,16 @@ class Reducer:
     `identity` changes no value it is combined with; `empty` is the value of no elements, None where there is none. `exact` tells the
     types in which every order has the same result. `quick` is the comparison that chooses between two numbers that are neither equal
     nor NaN.
+
+    A reducer may have several accumulators: `combine` is then a function of two tuples of kernel IR, and `identity`, of their types,
+    gives a tuple.
     """
 
     name: str
-    combine: str
+    combine: str | Callable[[Sequence[Any], Sequence[Any]], tuple[Any, ...]]
     reference: Callable[..., Any]
     accumulator: Callable[[DType], DType]
-    identity: Callable[[DType], bool | int | float]
+    identity: Callable[..., Any]
     empty: bool | int | None = None
     exact: Callable[[DType], bool] = lambda dtype: dtype.kind != "f"
     quick: str = ""
@@ -92,6 +95,18 @@ ROWS = (
     Reducer("all", "logical_and", np.all, _bool, lambda _: True, True),
 )
 TABLE: dict[str, Reducer] = {row.name: row for row in ROWS}
+OWN: dict[str, Reducer] = {}  # of somebody's own, by names that equal none but themselves
+
+
+def reducer_of(name: str) -> Reducer:
+    """The row of a reducer, of the table or of somebody's own."""
+    return OWN[name] if name in OWN else TABLE[name]
+
+
+def identities(row: Reducer, dtypes: Sequence[DType]) -> tuple[bool | int | float, ...]:
+    """What each accumulator begins with."""
+    found = row.identity(*dtypes)
+    return found if isinstance(found, tuple) else (found,)
 
 
 def halved(lanes: list[T], combine: Callable[[T, T], T]) -> T:

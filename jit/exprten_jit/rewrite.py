@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Container, Iterator
 
 from .dtypes import BOOL, INDEX
-from .ir import TRUE, Axis, Fold, Load, Op, Value, both, fold, index, load, negation, op
+from .ir import TRUE, Axis, Component, Fold, Load, Op, Value, both, components, fold, index, load, negation, op
 
 
 def walk(*roots: Value, into_folds: bool = True, known: Container[int] = ()) -> Iterator[Value]:
@@ -42,7 +42,11 @@ def rebuild(node: Value, children: tuple[Value, ...]) -> Value:
         case Op():
             return op(node.op, children, node.dtype)
         case Fold():
-            return fold(node.reducer, node.axis, children[0], children[1], node.order)
+            return fold(node.reducer, node.axis, children[0], children[1:], node.order)
+        case Component():
+            (made,) = children
+            assert isinstance(made, Fold), "a part is a part of a fold"
+            return components(made)[node.position]
     raise AssertionError(f"{node} has no children to replace")
 
 

@@ -13,11 +13,29 @@ from dataclasses import dataclass, replace
 
 from .derived import TABLE, apply
 from .dtypes import BOOL, INDEX
-from .folds import folds_of, vector_axis
-from .ir import Axis, Const, Fold, Kernel, Leaf, Load, Local, Op, Param, Size, Store, Value, const, index, load, local
+from .folds import combined, folds_of, vector_axis
+from .ir import (
+    Axis,
+    Component,
+    Const,
+    Fold,
+    Kernel,
+    Leaf,
+    Load,
+    Local,
+    Op,
+    Param,
+    Size,
+    Store,
+    Value,
+    components,
+    const,
+    index,
+    load,
+    local,
+)
 from .nest import ONE, Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Strip, Vector
-from .reducers import TABLE as REDUCERS
-from .reducers import halved
+from .reducers import halved, identities, reducer_of
 from .rewrite import affine, substitute, walk
 
 
@@ -118,22 +136,24 @@ def _save(
     """The nest that computes `folds` and `saved` before the remaining outer loops, a block of the innermost axis at a time."""
     axis, _, extent = loops[-1]
     start, end, width = local("start", INDEX), local("end", INDEX), local("width", INDEX)
-    room = max(STRIP_BYTES // 4, STRIP_BYTES // max(1, len(folds) // 4))
-    block = SHORT_ROWS if kernel.short else min((room // node.dtype.itemsize for node in folds), default=BLOCK)
+    sizes = [dtype.itemsize for node in folds for dtype in node.dtypes]
+    room = max(STRIP_BYTES // 4, STRIP_BYTES // max(1, len(sizes) // 4))
+    block = SHORT_ROWS if kernel.short else min((room // size for size in sizes), default=BLOCK)
     within, inside = bound | {start, end, width}, set(done)
     again: dict[Value, Value] = {}
     kept: list[tuple[Leaf, Value]] = []
     body: list[Stmt] = []
     for node in folds:
-        into = Leaf(f"column{len(kept)}", node.dtype)
+        into = tuple(Leaf(f"column{len(kept) + k}", dtype) for k, dtype in enumerate(node.dtypes))
         if kernel.short or _folds_inside(node):  # a strip would hold copies of copies
-            store = Store(into, axis - start, substitute(node, again))
-            body += _loop_over(kernel, machine, axis, start, end, (store,), within, inside)
+            pairs = zip(into, components(node), strict=True)
+            stores = tuple(Store(leaf, axis - start, substitute(x, again)) for leaf, x in pairs)
+            body += _loop_over(kernel, machine, axis, start, end, stores, within, inside)
         else:
             strip = _Stripping(kernel, machine, axis, extent, start, end, width, within, inside)
-            body.append(strip.of(node, substitute(node.body, again), into))
-        again[node] = load(into, axis - start)
-        kept.append((into, node))
+            body.append(strip.of(node, [substitute(x, again) for x in node.bodies], into))
+        again |= {x: load(leaf, axis - start) for leaf, x in zip(into, components(node), strict=True)}
+        kept += zip(into, components(node), strict=True)
     if folds and len(loops) > 1:
         saved = _columns(kernel, loops, bound, folds)
     scratch = [Leaf(f"column{len(kept) + n}", value.dtype) for n, value in enumerate(saved)]
@@ -185,55 +205,58 @@ class _Stripping:
     bound: frozenset[Axis | Local]
     done: set[Value]
 
-    def of(self, node: Fold, body: Value, into: Leaf) -> Strip:
-        """The strip of a fold, its `body` in terms of what was saved before."""
-        row, order = REDUCERS[node.reducer], node.order
+    def of(self, node: Fold, bodies: Sequence[Value], into: tuple[Leaf, ...]) -> Strip:
+        """The strip of a fold, its `bodies` in terms of what was saved before."""
+        order = node.order
         assert order is not None, "a scheduled fold has an order"
-        waiting, top = Leaf(f"{into.name}_waiting", node.dtype), local("top", INDEX)
+        waiting, top = tuple(Leaf(f"{leaf.name}_waiting", leaf.dtype) for leaf in into), local("top", INDEX)
         rows = tuple(local(f"row{n}", INDEX) for n in range(order.lanes))
         there = tuple(local(f"there{n}", BOOL) for n in range(order.lanes))
         at = self.axis - self.start
-        identity, sums = const(row.identity(node.dtype), node.dtype), load(into, at)
+        numbers = zip(identities(reducer_of(node.reducer), node.dtypes), node.dtypes, strict=True)
+        identity = tuple(const(number, dtype) for number, dtype in numbers)
+        sums = tuple(load(leaf, at) for leaf in into)
 
-        def combine(a: Value, b: Value) -> Value:
-            return apply(row.combine, a, b)
+        def combine(a: Sequence[Value], b: Sequence[Value]) -> Sequence[Value]:
+            return combined(node, a, b)
 
-        group = [substitute(body, {node.axis: r}) for r in rows]
+        group: list[Sequence[Value]] = [tuple(substitute(body, {node.axis: r}) for body in bodies) for r in rows]
         ahead = self._ahead(group, rows)
         far = node.extent * self.extent >= FAR_BYTES // max((x.dtype.itemsize for x in ahead), default=1)
-        rest = [group[0], *(apply("where", t, x, identity) for t, x in zip(there[1:], group[1:], strict=True))]
+        rest = [group[0]]
+        for t, xs in zip(there[1:], group[1:], strict=True):
+            rest.append(tuple(apply("where", t, x, nothing) for x, nothing in zip(xs, identity, strict=True)))
         above = top * self.width + at
         return Strip(
             node.axis, node.extent, node, into, waiting, rows, there, top,
             first=self._loop(into, at, identity),
             body=self._loop(into, at, combine(sums, halved(group, combine)), *rows, ahead=ahead, far=far),
             rest=self._loop(into, at, combine(sums, halved(rest, combine)), *rows, *there),
-            pair=self._loop(into, at, combine(load(waiting, above), sums), top),
+            pair=self._loop(into, at, combine(tuple(load(leaf, above) for leaf in waiting), sums), top),
             keep=self._loop(waiting, above, sums, top),
         )  # fmt: skip
 
-    def _ahead(self, group: list[Value], rows: Sequence[Local]) -> tuple[Load, ...]:
+    def _ahead(self, group: list[Sequence[Value]], rows: Sequence[Local]) -> tuple[Load, ...]:
         """What the group after the next one reads: lines in a row, of tensors."""
         found: list[Load] = []
-        for body, row in zip(group, rows, strict=True):
-            loads = (x for x in _computed([body], self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves)
+        for bodies, row in zip(group, rows, strict=True):
+            loads = (x for x in _computed(bodies, self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves)
             late = [x for x in loads if row in x.offset.free and _coefficient(x.offset, self.axis) == 1]
             found += [load(x.leaf, substitute(x.offset, {row: row + 2 * len(rows)})) for x in late]
         return tuple(found)
 
     def _loop(
         self,
-        leaf: Leaf,
+        leaves: tuple[Leaf, ...],
         offset: Value,
-        value: Value,
+        values: Sequence[Value],
         *known: Local,
         ahead: tuple[Load, ...] = (),
         far: Value | None = None,
     ) -> tuple[Stmt, ...]:
         bound, done = self.bound | set(known), set(self.done)
-        *before, vector = _loop_over(
-            self.kernel, self.machine, self.axis, self.start, self.end, (Store(leaf, offset, value),), bound, done
-        )
+        stores = tuple(Store(leaf, offset, value) for leaf, value in zip(leaves, values, strict=True))
+        *before, vector = _loop_over(self.kernel, self.machine, self.axis, self.start, self.end, stores, bound, done)
         assert isinstance(vector, Vector)
         if not ahead or vector.lanes == 1:
             return (*before, vector)
@@ -338,7 +361,7 @@ def _place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Loc
         seen.add(node)
         if node.free <= bound:
             _reduce(node, machine, bound, done, placed)
-            if not isinstance(node, Fold):
+            if not isinstance(node, Fold | Component):
                 placed.append(Let(node))
             done.add(node)
         else:
@@ -353,12 +376,12 @@ def _reduce(
     for node in walk(root, into_folds=False):
         if not isinstance(node, Fold) or node in done:
             continue
-        before = _place([node.extent, node.body], machine, bound, done)
+        before = _place([node.extent, *node.bodies], machine, bound, done)
         inside = set(done)
-        body = _place([node.body], machine, bound | {node.axis}, inside) if _folds_inside(node) else []
+        body = _place(node.bodies, machine, bound | {node.axis}, inside) if _folds_inside(node) else []
         lanes, masked = (1, False) if body else _lanes(machine, node)
         if lanes > 1:
-            before += _place(_forms([node.body], node.axis), machine, bound, done)
+            before += _place(_forms(node.bodies, node.axis), machine, bound, done)
         last = placed[-1] if placed else None
         reduce = Reduce(node.axis, node.extent, (node,), lanes, masked, tuple(body), _chains(node, lanes))
         if not before and isinstance(last, Reduce) and _alike(last, reduce):
@@ -371,28 +394,28 @@ def _reduce(
 
 def _chains(node: Fold, lanes: int) -> int:
     """How many times the accumulators of its order a fold has: a maximum of floats takes six instructions that wait for each other."""
-    exact = lanes > 1 and REDUCERS[node.reducer].exact(node.dtype)
-    return CHAINS if exact and _unroll(list(_computed([node.body], node.axis))) == CHAINS else 1
+    exact = lanes > 1 and reducer_of(node.reducer).exact(node.dtype)
+    return CHAINS if exact and _unroll(list(_computed(node.bodies, node.axis))) == CHAINS else 1
 
 
 def _folds_inside(node: Fold) -> bool:
-    return any(node.axis in inner.free for inner in folds_of(node.body))
+    return any(node.axis in inner.free for inner in folds_of(*node.bodies))
 
 
 def _alike(a: Reduce, b: Reduce) -> bool:
     shared = a.extent is b.extent and a.axis is b.axis and a.folds[0].order == b.folds[0].order
-    dependent = any(node in walk(b.folds[0].body) for node in a.folds)
+    dependent = any(node in walk(*b.folds[0].bodies) for node in a.folds)
     return shared and not dependent and not a.body and not b.body and (a.lanes > 1) == (b.lanes > 1)
 
 
 def _lanes(machine: Machine, node: Fold) -> tuple[int, bool]:
     """How many elements of its axis a fold takes at a time, and whether the last ones are masked."""
-    nodes = [n for n in _computed([node.body], node.axis) if node.axis in n.free]
+    nodes = [n for n in _computed(node.bodies, node.axis) if node.axis in n.free]
     loads = [n for n in nodes if isinstance(n, Load)]
     if not _by_lanes(nodes, loads, node.axis):
         return 1, False
     assert node.order is not None, "a scheduled fold has an order"
-    dtypes = {n.dtype for n in (node, *nodes) if n.dtype is not BOOL} | {n.dtype for n in loads}
+    dtypes = {n.dtype for n in (*node.bodies, *nodes) if n.dtype is not BOOL} | {n.dtype for n in loads}
     widest = max((dtype.bits for dtype in dtypes), default=8)
     unit = all(_coefficient(n.offset, node.axis) == 1 for n in loads)
     masked = unit and all(n.dtype.bits in machine.masked_bits for n in loads)
@@ -430,7 +453,9 @@ def _computed(roots: Iterable[Value], axis: Axis) -> Iterator[Value]:
             if isinstance(node, Op):
                 stack.extend(node.args)
             elif isinstance(node, Fold) and axis in node.free:
-                stack.append(node.body)
+                stack.extend(node.bodies)
+            elif isinstance(node, Component) and axis in node.free:
+                stack.append(node.fold)
 
 
 def _vector(kernel: Kernel, machine: Machine, axis: Axis, low: Value, high: Value, stores: tuple[Store, ...]) -> Vector:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .ir import Axis, Const, Fold, Kernel, Load, Local, Op, Param, Size, Value
+from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Op, Param, Size, Value
 from .rewrite import walk
 
 _INFIX = {
@@ -71,7 +71,9 @@ def _one(node: Value, args: list[str]) -> str:
         case Load(leaf):
             return f"{leaf.name}[{args[0]}]" + (f" when {args[1]}" if len(args) > 1 else "")
         case Fold(reducer, axis):
-            return f"{reducer}[{axis.name} < {args[0]}]({args[1]})"
+            return f"{reducer}[{axis.name} < {args[0]}]({', '.join(args[1:])})"
+        case Component(_, position):
+            return f"{args[0]}.{position}"
         case Op("cast", _, dtype):
             return f"{dtype}({args[0]})"
         case Op(name) if name in _INFIX:

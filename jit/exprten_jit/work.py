@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .derived import TABLE
-from .ir import Const, Fold, Load, Op, Value, index
+from .ir import Component, Const, Fold, Load, Op, Value, index
 from .nest import ONE, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Vector
 
 ENOUGH = 3 << 19  # some 3 us: below it a second thread loses, even one that waits awake
@@ -49,7 +49,9 @@ def _work(stmt: Stmt) -> Value:
         case Strip():
             return stmt.extent * work(stmt.body) // len(stmt.rows)
         case Reduce():
-            return stmt.extent * (_elements([node.body for node in stmt.folds], stmt.lanes) + work(stmt.body))
+            return stmt.extent * (
+                _elements([x for node in stmt.folds for x in node.bodies], stmt.lanes) + work(stmt.body)
+            )
         case Vector():
             stored = index(sum(2 * s.leaf.dtype.itemsize for s in stmt.stores))
             one = _elements([s.value for s in stmt.stores], stmt.lanes) + stored
@@ -74,7 +76,9 @@ def _elements(roots: Iterable[Value], lanes: int) -> Value:
                 known += dtype.itemsize * (TABLE[name].cost if name in TABLE else 1)
                 stack.extend(args)
             case Fold() if not node.extent.free:
-                folds = folds + node.extent * _elements([node.body], lanes)
+                folds = folds + node.extent * _elements(node.bodies, lanes)
+            case Component(fold):
+                stack.append(fold)
             case _:
                 pass
     return (index(known) + folds) * (1 if lanes > 1 else SCALAR)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ..nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Vector
 from ..rewrite import affine
-from .llvm_fold import Folds
+from .llvm_across import Across
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_values import Known, Where
 
@@ -21,7 +21,7 @@ STREAM_BYTES = (
 LINE = 64  # bytes
 
 
-class Loops(Folds):
+class Loops(Across):
     """Emits statements; `bounds` are those of loops that run over a part of their axis."""
 
     def __init__(self, nest: Nest, fast_math: bool) -> None:

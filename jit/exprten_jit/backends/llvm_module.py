@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..dtypes import DTYPES
-from ..ir import Value
+from ..ir import Value, components
 from ..nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
 from ..reducers import PARTS, Order
 from ..work import ENOUGH, GRAIN, MANY, Range, levels, shared, work
 from .llvm_emit import Loops
-from .llvm_fold import Partials
+from .llvm_fold import Row
 from .llvm_text import INDEX_TYPE, Lanes, Text
 from .llvm_values import ZERO_ROW, Known
 
@@ -87,7 +87,7 @@ class _Module(Loops):
             match stmt:
                 case Reduce() if id(stmt) in threaded:
                     self._shared_fold(stmt, known, before)
-                    before += stmt.folds
+                    before += _values(stmt)
                 case Loop() | Vector() | Pieces() | Columns() if id(stmt) in threaded:
                     self._shared_loop(stmt, known, before)
                 case _:
@@ -154,14 +154,15 @@ class _Module(Loops):
         doubled = t.greater(t.index("sub", "64", zeros), str(LEAST if stmt.lanes > 1 else 0))
         size = t.index("shl", str(order.block), doubled)
         parts = t.index("udiv", t.index("add", extent, t.index("sub", size, 1)), size)
-        places = [t.reserve(f"[{PARTS} x {node.dtype.memory}]") for node in stmt.folds]
+        places = [t.reserve(f"[{PARTS} x {value.dtype.memory}]") for value in _values(stmt)]
         context = self._context(known, before, size, *places)
         self._share(self._outlined_fold(stmt, before), context, parts, "1", self.value(work([stmt]), known, None).name)
 
-        def one(n: str, _: str) -> Partials:
-            return [self._kept(f, self._accumulator(f, p, n, 1), 1) for f, p in zip(stmt.folds, places, strict=True)]
+        def one(n: str, _: str) -> Row:
+            found = zip(_values(stmt), places, strict=True)
+            return [self.kept(x.dtype, self.accumulator(x.dtype, place, n, 1), 1) for x, place in found]
 
-        known.update(zip(stmt.folds, self.blocks(stmt.folds, Order(1, 1), 1, "0", parts, one), strict=True))
+        self.settle(stmt.folds, self.blocks(stmt.folds, Order(1, 1), 1, "0", parts, one), known)
 
     def _outlined_fold(self, stmt: Reduce, before: Sequence[Value]) -> str:
         """The function that computes some parts of folds."""
@@ -169,7 +170,7 @@ class _Module(Loops):
         known, first = self._within(before)
         t = self.text
         size = t.let(f"load i64, ptr {first}", INDEX_TYPE).name
-        at = [t.let(f"getelementptr i64, ptr {first}, i64 {1 + n}", "ptr").name for n in range(len(stmt.folds))]
+        at = [t.let(f"getelementptr i64, ptr {first}, i64 {1 + n}", "ptr").name for n in range(len(_values(stmt)))]
         places = [t.let(f"load ptr, ptr {x}", "ptr").name for x in at]
         extent = self.value(stmt.extent, known, None).name
 
@@ -178,8 +179,8 @@ class _Module(Loops):
             high = t.lesser(t.index("add", low, size), extent)
             found = dict(known)
             results = self.partials(stmt, found, lambda inside: self._run(stmt.body, inside), low, high)
-            for node, place, x in zip(stmt.folds, places, results, strict=True):
-                self._keep(node, x, self._accumulator(node, place, n, 1))
+            for value, place, x in zip(_values(stmt), places, results, strict=True):
+                self.keep(value.dtype, x, self.accumulator(value.dtype, place, n, 1))
 
         t.loop("%low", "%high", 1, part)
         return self._finished("fold", outside)
@@ -228,3 +229,8 @@ class _Module(Loops):
             lambda: t.put(f"call void {POOL}({arguments})"),
             lambda: t.put(f"call void {name}(ptr {context}, i64 0, i64 {extent})"),
         )
+
+
+def _values(stmt: Reduce) -> list[Value]:
+    """What the folds of a statement come to."""
+    return [value for node in stmt.folds for value in components(node)]

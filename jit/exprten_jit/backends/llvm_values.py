@@ -9,10 +9,11 @@ address and a row of zeros, so nothing branches and nothing is read where the gu
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..dtypes import DTYPES, INDEX, DType
-from ..ir import Axis, Const, Fold, Load, Local, Op, Param, Size, Store, Value
+from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Store, Value, components
 from ..ops import CASTS, PRIMITIVE
 from ..rewrite import affine
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
@@ -94,12 +95,20 @@ class Values(ABC):
         return (node.extent,) if isinstance(node, Fold) else node.children
 
     @abstractmethod
-    def across(self, node: Fold, known: Known, where: Where | None) -> Lanes:
-        """A fold for each lane."""
+    def across(self, node: Fold, known: Known, where: Where | None) -> list[Lanes]:
+        """A fold for each lane: its components."""
 
     @abstractmethod
-    def alone(self, node: Fold, known: Known) -> Lanes:
+    def alone(self, node: Fold, known: Known) -> list[Lanes]:
         """A fold that is one value in all lanes, and that no statement has computed."""
+
+    def settle(self, folds: Sequence[Fold], results: Sequence[Lanes], known: Known) -> None:
+        """Folds are known by their components, one fold after the other."""
+        left = iter(results)
+        for node in folds:
+            for value in components(node):
+                known[value] = next(left)
+            known[node] = known[components(node)[0]]
 
     def _node(self, node: Value, known: Known, where: Where | None) -> Lanes:
         match node:
@@ -112,7 +121,11 @@ class Values(ABC):
                 return self._load(node, known, where)
             case Fold():
                 in_lanes = where is not None and where.axis in node.free
-                return self.across(node, known, where) if in_lanes else self.alone(node, known)
+                found = self.across(node, known, where) if in_lanes else self.alone(node, known)
+                self.settle([node], found, known)
+                return found[0]
+            case Component():
+                raise AssertionError("a component is known when its fold is")
             case Op("cast", (a,), dtype):
                 return self.cast(known[a], a.dtype, dtype)
             case Op("bits", (a,), dtype):
@@ -120,6 +133,8 @@ class Values(ABC):
                 return self.text.let(f"bitcast {x} to {Lanes('', dtype.lane, x.count).type}", dtype.lane, x.count)
             case Op(name, args, dtype):
                 operands = [self._operand(a, known, where, node) for a in args]
+                widest = max(x.count for x in operands)
+                operands = [self.widened(x, widest) for x in operands]
                 return (
                     self._floor_divide(*operands)
                     if name == "floor_divide"
@@ -154,6 +169,10 @@ class Values(ABC):
         t = self.text
         one = t.let(f"insertelement <{count} x {value.lane}> poison, {value}, i32 0", value.lane, count)
         return t.let(f"shufflevector {one}, {one.type} poison, <{count} x i32> zeroinitializer", value.lane, count)
+
+    def widened(self, value: Lanes, count: int) -> Lanes:
+        """The same in every lane, where it is one value."""
+        return value if value.count == count else self.splat(value, count)
 
     def splat_invariants(self, roots: list[Value], axis: Axis, lanes: int, known: Known) -> None:
         """Spread the uniform operands of lane-wise operations before the loop, not in it."""

@@ -1,0 +1,178 @@
+"""Folds across rows: one for each lane of a vector loop.
+
+In a register, for a few columns; or in a strip of memory as wide as the caches allow. Rows of a few elements lie across too, when
+every lane takes a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ..dtypes import INDEX
+from ..folds import folds_of
+from ..ir import Fold, Load, Op, Value
+from ..nest import WAITING_BYTES, Columns, Stmt, Strip
+from ..reducers import SHORT, Order, halved
+from .llvm_fold import Folds, Row
+from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_values import Known, Where
+
+CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
+LEAST_BYTES = 2048  # of a row of a strip: narrower ones make too little of a page
+
+Element = Callable[[str], Row]  # the bodies of a fold for a row
+
+
+class Across(Folds):
+    """Emits all folds."""
+
+    def across(self, node: Fold, known: Known, where: Where | None) -> Row:
+        """A fold for each lane of `where`, rows brought together one after the other."""
+        assert where is not None and node.order is not None, f"the fold over {node.axis.name} is not placed"
+        order, count = node.order, where.count
+        self._compute_outside(node, known, where)
+
+        def element(k: str) -> Row:
+            inside = {**known, node.axis: Lanes(k, INDEX_TYPE)}
+            return [self.widened(self.value(body, inside, where), count) for body in node.bodies]
+
+        def block(start: str, end: str) -> Row:
+            one = self._by_rows if any(node.axis in inner.free for inner in folds_of(*node.bodies)) else self._by_groups
+            return one(node, order, count, start, end, element)
+
+        if not order.grouped:
+            return self._short(node, count, known[node.extent].name, element)
+        return self.blocks([node], order, count, "0", known[node.extent].name, block)
+
+    def _short(self, node: Fold, count: int, extent: str, element: Element) -> Row:
+        """Rows of few elements, one in each lane: an accumulator for each element, and those that exist are halved."""
+        t, folds = self.text, [node]
+        places = [t.reserve(f"[{SHORT} x {Lanes('', dtype.memory, count).type}]") for dtype in node.dtypes]
+
+        def join(k: str, half: int) -> None:
+            a, b = (self._get(folds, places, x, count) for x in (k, t.index("add", k, half)))
+            self._put(folds, places, k, self.combine(node, a, b))
+
+        t.loop("0", extent, 1, lambda k: self._put(folds, places, k, element(k)))
+        half = SHORT // 2
+        while half:
+            t.loop("0", t.lesser(str(half), t.index("sub", extent, half)), 1, partial(join, half=half))
+            half //= 2
+        return self._get(folds, places, "0", count)
+
+    def _by_groups(self, node: Fold, order: Order, count: int, start: str, end: str, element: Element) -> Row:
+        """A group of rows after the other, all of its rows at once."""
+        t, combine = self.text, partial(self.combine, node)
+        whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
+        identity = self._identity([node], count)
+
+        def step(k: str, sums: list[Row]) -> list[Row]:
+            return [combine(sums[0], halved([element(t.index("add", k, n)) for n in range(order.lanes)], combine))]
+
+        def rest(k: str, sums: list[Row]) -> list[Row]:
+            group = [element(k)]
+            for n in range(1, order.lanes):
+                row, there = self._row(t.index("add", k, n), end)
+                found = zip(element(row), identity, strict=True)
+                group.append([t.let(f"select i1 {there}, {x}, {nothing}", x.lane, count) for x, nothing in found])
+            return [combine(sums[0], halved(group, combine))]
+
+        sums = self._carry(start, whole, order.lanes, [identity], step)
+        return self._carry(whole, end, order.lanes, sums, rest)[0]
+
+    def _by_rows(self, node: Fold, order: Order, count: int, start: str, end: str, element: Element) -> Row:
+        """The same sum with one copy of the body, for a body that holds another fold: rows wait in memory for their group."""
+        t, combine = self.text, partial(self.combine, node)
+        identity = self._identity([node], count)
+        places = self._places([node], [identity] * order.lanes)
+
+        def chosen(condition: str, a: Row, b: Row) -> Row:
+            return [t.let(f"select i1 {condition}, {x}, {y}", x.lane, count) for x, y in zip(a, b, strict=True)]
+
+        def step(k: str, sums: list[Row]) -> list[Row]:
+            at = t.index("and", t.index("sub", k, start), order.lanes - 1)
+            new = element(k)
+            for n in range(order.lanes):  # a new group begins with the identity everywhere
+                here = t.let(f"icmp eq i64 {at}, {n}", "i1").name
+                later = t.let(f"icmp ugt i64 {n}, {at}", "i1").name
+                kept = chosen(later, identity, self._get([node], places, str(n), count))
+                self._put([node], places, str(n), chosen(here, new, kept))
+            last = t.let(f"icmp eq i64 {t.index('add', k, 1)}, {end}", "i1").name
+            full = t.let(f"icmp eq i64 {at}, {order.lanes - 1}", "i1").name
+            joined = combine(sums[0], halved(self._fetch([node], places, order.lanes, count), combine))
+            return [chosen(t.let(f"or i1 {last}, {full}", "i1").name, joined, sums[0])]
+
+        return self._carry(start, end, 1, [identity], step)[0]
+
+    def _row(self, k: str, end: str) -> tuple[str, str]:
+        """A row that exists, and whether it is the one asked for."""
+        t = self.text
+        return t.lesser(k, t.index("sub", end, 1)), t.let(f"icmp slt i64 {k}, {end}", "i1").name
+
+    def strip(self, stmt: Strip, known: Known, run: Callable[[Sequence[Stmt], Known], None]) -> None:
+        """A fold across rows, one strip of columns wide; `run` does statements."""
+        t, order = self.text, stmt.fold.order
+        assert order is not None, "a scheduled fold has an order"
+        waiting = self._waiting()
+        for n, leaf in enumerate(stmt.waiting):
+            share = n * (WAITING_BYTES // len(stmt.waiting))
+            self.address[leaf.name] = t.let(f"getelementptr i8, ptr {waiting}, i64 {share}", "ptr").name
+
+        def block(start: str, end: str) -> None:
+            run(stmt.first, known)
+            whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
+
+            def step(k: str) -> None:
+                rows: Known = {row: Lanes(t.index("add", k, n), INDEX_TYPE) for n, row in enumerate(stmt.rows)}
+                run(stmt.body, {**known, **rows})
+
+            def rest(k: str) -> None:
+                inside = dict(known)
+                for n, (row, there) in enumerate(zip(stmt.rows, stmt.there, strict=True)):
+                    at, exists = self._row(t.index("add", k, n), end)
+                    inside |= {row: Lanes(at, INDEX_TYPE), there: Lanes(exists, "i1")}
+                run(stmt.rest, inside)
+
+            t.loop(start, whole, order.lanes, step)
+            t.loop(whole, end, order.lanes, rest)
+
+        def at(statements: Sequence[Stmt]) -> Callable[[str], None]:
+            return lambda top: run(statements, {**known, stmt.top: Lanes(top, INDEX_TYPE)})
+
+        self.pairing(order, "0", self.value(stmt.extent, known, None).name, block, at(stmt.pair), at(stmt.keep))
+
+    def _waiting(self) -> str:
+        """Memory for the rows that wait: one for all strips, which run one after the other."""
+        if not self.waiting:
+            self.waiting = self.text.reserve(f"[{WAITING_BYTES} x i8]")
+        return self.waiting
+
+    def width(self, stmt: Columns, known: Known) -> str:
+        """How many columns are taken at a time, a multiple of 64: all bytes of a line, and whole groups of vectors."""
+        t, width = self.text, str(stmt.block)
+        for strip in stmt.strips:
+            assert strip.fold.order is not None, "a scheduled fold has an order"
+            block, size = strip.fold.order.block, max(leaf.dtype.itemsize for leaf in strip.into)
+            rows = self.value(strip.extent, known, None).name
+            last = t.index("sdiv", t.index("sub", rows, 1), block)
+            zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(last, INDEX_TYPE), Lanes("true", "i1"))
+            wait = t.index("sub", "64", t.select(t.let(f"icmp sgt i64 {last}, 0", "i1").name, zeros.name, "63"))
+            width = t.lesser(width, t.index("sdiv", str(WAITING_BYTES // len(strip.into) // size), wait))
+            if stmt.again:
+                fits = t.index("sdiv", str(CACHE_BYTES // size), t.greater(rows, "1"))
+                width = t.lesser(width, t.greater(fits, str(LEAST_BYTES // size)))
+        return t.index("and", width, -64)
+
+    def _compute_outside(self, node: Fold, known: Known, where: Where) -> None:
+        """What the body needs in every lane, but not of its own axis: before the loop, not in it."""
+        stack, seen = list(node.bodies), set[Value]()
+        while stack:
+            part = stack.pop()
+            if part in seen or where.axis not in part.free:
+                continue
+            seen.add(part)
+            if node.axis in part.free:
+                stack.extend(reversed(part.children))
+            elif isinstance(part, Fold | Load) or (isinstance(part, Op) and part.dtype is not INDEX):
+                self.value(part, known, where)
