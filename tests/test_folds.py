@@ -38,11 +38,10 @@ def elements(reducer, dtype, shape, seed=0):
 
 
 def reference(reducer, x, axis=None, keepdims=False):
-    """NumPy's answer; sums and products of integers are int64, +0 is above -0, and a sum of nothing but -0 is -0."""
-    wide = {"dtype": np.int64} if reducer in ("sum", "prod") and x.dtype.kind in "bui" else {}
+    """NumPy's answer; +0 is above -0, and a sum of nothing but -0 is -0."""
     axis = tuple(axis) if isinstance(axis, list) else axis
     with np.errstate(all="ignore"):
-        found = np.asarray(getattr(np, reducer)(x, axis, keepdims=keepdims, **wide))
+        found = np.asarray(getattr(np, reducer)(x, axis, keepdims=keepdims))
     if reducer in ("max", "min") and x.dtype.kind == "f":
         sign = {"max": 0.0, "min": -0.0}[reducer]
         there = ((x == 0) & (np.signbit(x) == np.signbit(sign))).any(axis, keepdims=keepdims)
@@ -276,7 +275,6 @@ def test_result_types_are_numpys(name, dtype):
         want = getattr(np, name)(x.astype(np.int32) if dtype.kind == "b" else x).dtype
     else:
         want = np.asarray(getattr(np, name)(x)).dtype
-    want = np.dtype(np.int64) if want == np.uint64 else want  # there is no uint64 yet
     assert getattr(xt, name)(xt.asarray(x)).dtype == want
 
 
@@ -1149,7 +1147,7 @@ WRONG = {
     "sumall_except_dim": (lambda: xt.sumall_except_dim(A, 2), xt.ShapeError, "sumall_except_dim: axis 2"),
     "reduce_with_axis": (lambda: xt.reduce_with_axis(A, 0, "avg"), ValueError, "reduce_with_axis: there is no reducer"),
     "a list": (lambda: xt.sum([1, 2]), TypeError, "sum: a list is no operand"),
-    "no such type": (lambda: xt.sum(A, dtype="uint16"), xt.DTypeError, "sum: exprten has no element type uint16"),
+    "no such type": (lambda: xt.sum(A, dtype="complex64"), xt.DTypeError, "sum: exprten has no element type complex64"),
     "another shape": (lambda: put(xt.zeros((3, 4)), xt.sum(A, 1)), xt.ShapeError, r"the value has shape \(3,\)"),
     "another type": (lambda: put(xt.zeros(3, xt.int32), xt.sum(A, 1)), xt.DTypeError, "float32"),
     "a product of modes": (lambda: xt.assign(xt.zeros(3, xt.int32), "div", xt.sum(A, 1)), xt.DTypeError, "//="),
