@@ -123,9 +123,6 @@ def folds_first(axes: list[int], same: Same) -> list[int]:
     return [*min(itertools.permutations(axes[:-1]), key=repeated), axes[-1]]
 
 
-LANES = 64  # rows; with fewer there are too few for all lanes
-
-
 def short_rows(axes: list[int], same: Same, target: Layout) -> list[int] | None:
     """The target's axes with the longest that no fold takes innermost, where every fold takes rows of a few elements only."""
     found, taken = same.found, set[Place]()
@@ -139,7 +136,7 @@ def short_rows(axes: list[int], same: Same, target: Layout) -> list[int] | None:
     if found.params or not outer:
         return None
     inner = max(outer, key=lambda k: target.shape[k])
-    return [*(k for k in axes if k != inner), inner] if target.shape[inner] >= LANES else None
+    return [*(k for k in axes if k != inner), inner]  # however few there are: another batch is not to be compiled for
 
 
 def _is_row(same: Same, place: Place) -> bool:

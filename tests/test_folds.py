@@ -863,7 +863,7 @@ SHARED = {
 @pytest.mark.parametrize("name", SHARED)
 def test_equal_folds_are_computed_once(name):
     statement, counted = SHARED[name]
-    e = statement(xt.asarray(normal((5, 7))))
+    e = statement(xt.asarray(normal((5, 40))))
     nest = xt.plan(xt.zeros(e.shape), e).nest
     assert {text: nest.count(text) for text in counted} == counted, nest
 
