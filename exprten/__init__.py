@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from numpy import bool_, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
-from . import functions, library, optim, testing
+from . import functions, library, linalg, optim, testing
 from .assign import assign
 from .buffer import memory
 from .device import Device, Stream, cpu, gpu
@@ -57,6 +57,7 @@ from .interop import (
 )
 from .kernel import Kernel, kernel
 from .library import *  # noqa: F403  # likewise, in library.__all__
+from .linalg import *  # noqa: F403  # likewise
 from .modes import kAddTo, kNullOp, kWriteInplace, kWriteTo, req
 from .options import no_compile, options
 from .own_op import F, Op, op
@@ -97,4 +98,4 @@ __all__ = [
     "stats", "std", "sum", "sum_rows", "sumall_except_dim", "swapaxis", "testing", "transpose", "uint8", "uint16",
     "uint32", "uint64", "var", "zeros", "zeros_like",
 ]  # fmt: skip
-__all__ += functions.__all__ + library.__all__
+__all__ += functions.__all__ + library.__all__ + linalg.__all__

@@ -12,6 +12,7 @@ import numpy as np
 from exprten_jit.dtypes import DType
 
 from .buffer import NO_MEMORY, Buffer, Promised
+from .call import prepared
 from .errors import AliasError, FreedSpaceError, ReadOnlyError, ShapeError
 from .expr import Expr, Weak, check_range, coerce
 from .gather import Gathered, gather
@@ -65,7 +66,7 @@ def prepare(mode: Mode, target: Leaf | Joined, value: Any) -> tuple[Statement, L
     statement = Statement(
         mode, types, target, e, found, addresses, buffers, operand_of, direction, overlapping, current()
     )
-    return statement, launch_of(statement)
+    return prepared(statement, prepare) if found.dots else (statement, launch_of(statement))
 
 
 # Checks.

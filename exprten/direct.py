@@ -23,6 +23,7 @@ from .gather import Gathered
 from .key import Key, Operand
 from .leaf import Leaf
 from .options import DEFAULT, Options
+from .product import Dot
 from .reduction import Reduce
 from .remap import Remap
 from .shape import Layout
@@ -50,9 +51,21 @@ class _Slots:
     apply: tuple[int, int, int]
     value: int  # of a Scalar
     src: int  # of a Reduce
+    dot: tuple[int, int]  # a and b
     remap: tuple[int, int]  # src and other
     params: int
     shape: int
+
+    def of(self, node: Expr) -> tuple[int, ...]:
+        """Where the operands of a node lie."""
+        match node:
+            case Remap():
+                return self.remap
+            case Reduce():
+                return (self.src,)
+            case Dot():
+                return self.dot
+        return self.apply
 
 
 @cache
@@ -61,7 +74,10 @@ def _slots() -> _Slots:
     r = slot_offsets(Remap(), ("src", "other", "params"))
     value = slot_offsets(Scalar(0.0, FLOAT64), ("value",))["value"]
     src = slot_offsets(Reduce(), ("src",))["src"]
-    return _Slots((a["a"], a["b"], a["c"]), value, src, (r["src"], r["other"]), r["params"], a["shape"])
+    d = slot_offsets(Dot(), ("a", "b"))
+    return _Slots(
+        (a["a"], a["b"], a["c"]), value, src, (d["a"], d["b"]), (r["src"], r["other"]), r["params"], a["shape"]
+    )
 
 
 def make(
@@ -172,7 +188,7 @@ class _Tree:
             self.fixed.append(((*path, slots.shape), node.shape))
         if isinstance(node, Remap):
             self.fixed.append(((*path, slots.params), node.params))
-        places = slots.remap if isinstance(node, Remap) else (slots.src,) if isinstance(node, Reduce) else slots.apply
+        places = slots.of(node)
         steps = list(zip(node.operands, node.key.types, places, strict=False))
         for x, _, slot in steps:
             if isinstance(x, Expr):

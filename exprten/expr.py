@@ -1,6 +1,6 @@
 """Expressions: what operators build. A node holds its key, its shape and its operands, and computes nothing.
 
-Kinds of expression are few and closed: Tensor (a leaf), Scalar, Iota, Apply, Remap. What grows is a row in a table.
+Kinds of expression are few and closed: Tensor (a leaf), Scalar, Iota, Apply, Remap, Reduce, Dot. What grows is a row in a table.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ class Expr:
         """NumPy's functions on expressions: those that exprten has build a node, no other is evaluated behind your back."""
         if method == "__call__" and not kwargs and ufunc.__name__ in TABLE:
             return build(ufunc.__name__, *inputs)
-        if ufunc is np.matmul:
-            self.__matmul__(inputs)
+        if ufunc is np.matmul and method == "__call__" and not kwargs:
+            return matmul(*inputs)
         if "out" in kwargs:
             raise TypeError(
                 f"np.{ufunc.__name__} into a NumPy array: write xt.asarray(array)[...] = expression, or use t.numpy()"
@@ -192,12 +192,11 @@ class Expr:
     def __rpow__(self, base: Any) -> Expr:
         return build("power", base, self)
 
-    def __matmul__(self, other: Any) -> NoReturn:
-        raise TypeError(
-            "@: matrix products are not in this version of exprten; use np.matmul(a, b, out=c) on t.numpy()"
-        )
+    def __matmul__(self, other: Any) -> Expr:
+        return matmul(self, other)
 
-    __rmatmul__ = __matmul__
+    def __rmatmul__(self, other: Any) -> Expr:
+        return matmul(other, self)
 
 
 class Scalar(Expr):
@@ -316,7 +315,8 @@ def _nodes(root: Expr, most: int) -> int:
 
 
 # What floors above put here: `borrow` makes a leaf of a NumPy array for an operation, `evaluate` a tensor of an expression; `pick`,
-# `transpose`, `reshape` and `broadcast_to` are methods of expressions that are Remaps.
+# `transpose`, `reshape` and `broadcast_to` are methods of expressions that are Remaps, `product` is a Dot, `again` one that is
+# like one before.
 late: dict[str, Callable[..., Any]] = {}
 
 
@@ -348,6 +348,14 @@ def known(x: Weak) -> bool:
 def limit_of(x: Any) -> Callable[[int, int, Callable[[int], None]], None]:
     """How a run-time scalar is told the range that it must be in whenever the kernel is called."""
     return x.limit  # type: ignore[no-any-return]  # Number stands a floor above
+
+
+def matmul(a: Any, b: Any) -> Expr:
+    """(..., m, k), (..., k, n) -> (..., m, n): the product that `@` is; of one axis an operand is a vector (np.matmul).
+    Raises ShapeError, DTypeError, DeviceError.
+    """
+    made: Expr | None = late["again"](a, b, "@")
+    return late["product"](as_expr(coerce(a, "@")), as_expr(coerce(b, "@")), "@") if made is None else made
 
 
 def check_range(value: int, row: DType, op: str) -> None:

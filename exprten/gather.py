@@ -30,7 +30,9 @@ class Gathered:
     scalars: list[Any] = field(default_factory=list)
     words: list[str] = field(default_factory=list)  # how each scalar travels
     params: list[tuple[int, ...]] = field(default_factory=list)  # of each Remap
-    folds: list[int] = field(default_factory=list)  # the entry of each Reduce
+    folds: list[int] = field(default_factory=list)  # the entry of each Reduce and Dot
+    dots: list[Expr] = field(default_factory=list)  # products, to be called or expanded before anything is lowered
+    above: dict[int, Expr] = field(default_factory=dict)  # products and what is made of them, by their entries
     counters: bool = False
     indexed: bool = False
 
@@ -76,6 +78,8 @@ def gather(root: Expr | Weak, weak: DType, target: Leaf | Joined) -> Gathered:
                 if not isinstance(x, Expr):
                     _scalar(found, x, row)
         _ENTER[node.key.op if node.key.op in _ENTER else "apply"](found, node, refs)
+        if node.key.products:
+            found.above[len(found.shapes)] = node
         position[id(node)] = len(found.shapes)
         found.shapes.append(node.shape)
     return found
@@ -113,10 +117,15 @@ def _enter_reduce(found: Gathered, node: Any, refs: list[int]) -> None:
     found.indexed = True
 
 
+def _enter_dot(found: Gathered, node: Any, refs: list[int]) -> None:
+    found.dots.append(node)
+    _enter_reduce(found, node, refs)
+
+
 # `Any`: the kind of a node is told by its key's operation, once, not by isinstance for each
 _ENTER: dict[str, Callable[[Gathered, Any, list[int]], None]] = {
     "apply": _enter_apply, "leaf": _enter_leaf, "scalar": _enter_scalar, "iota": _enter_iota, "remap": _enter_remap,
-    "reduce": _enter_reduce,
+    "reduce": _enter_reduce, "dot": _enter_dot,
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from exprten_jit.backends import llvm_run
 from exprten_jit.dtypes import ROWS
 from exprten_jit.threads import default_threads, processors
 
+from .blas import available
 from .buffer import memory
 from .options import USE_CTYPES, Stats, counters
 
@@ -32,6 +33,7 @@ def info() -> dict[str, Any]:
         "processors": processors(),
         "threads": default_threads(),
         "element types": [row.name for row in ROWS],
+        "matrix products": available(),
         "kernel entry": "ctypes" if USE_CTYPES else "builtin",
         "devices": ["cpu"],
         "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("EXPRTEN_")},

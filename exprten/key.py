@@ -41,7 +41,7 @@ LINKS = (
 class Key:
     """`op` and `types` (what the operands are converted to) describe an operation; `paths` and `depth` measure the tree."""
 
-    __slots__ = ("args", "depth", "device", "dtype", "map", "op", "paths", "types", *LINKS)
+    __slots__ = ("args", "depth", "device", "dtype", "map", "op", "paths", "products", "types", *LINKS)
 
     def __init__(
         self, op: str, dtype: DType, device: Device, args: Sequence[Operand], types: tuple[DType, ...]
@@ -54,7 +54,8 @@ class Key:
         keys = [a for a in args if isinstance(a, Key)]
         self.paths: int = sum(k.paths for k in keys) + len(args) - len(keys) if args else 1
         self.depth: int = 1 + max((k.depth for k in keys), default=0)
-        self.map: Any = None  # of a Remap: where it reads; of a Reduce: what it folds
+        self.products: bool = op == "dot" or any(k.products for k in keys)  # whether there is a Dot in the tree
+        self.map: Any = None  # of a Remap: where it reads; of a Reduce: what it folds; of a Dot: how many axes meet
 
 
 _keys: dict[tuple[Any, ...], Key] = {}
@@ -88,19 +89,30 @@ def reduce_key(over: object, src: Key, accumulator: DType) -> Key:
     return found
 
 
+def dot_key(how: object, a: Key, b: Key, dtype: DType, device: Device) -> Key:
+    """The key of a product of `a` and `b` in `dtype`."""
+    name = ("dot", how, a, b)
+    found = _keys.get(name)
+    if found is None:
+        found = _keys.setdefault(name, Key("dot", dtype, device, (a, b), (dtype, dtype)))
+        found.map = how
+    return found
+
+
 def op_key(op: str, operands: Sequence[Operand]) -> Key:
     """The key of an operation. Raises DTypeError where NumPy has no such operation, or exprten no such type."""
     name = (op, *operands)
     found = _keys.get(name)
     if found is None:
-        device = _device(op, operands)
+        device = shared_device(op, operands)
         types = resolve(op, operands)
         found = _keys.setdefault(name, Key(op, types[-1], device, operands, types[:-1]))
         _link(op, operands, found)
     return found
 
 
-def _device(op: str, operands: Sequence[Operand]) -> Device:
+def shared_device(op: str, operands: Sequence[Operand]) -> Device:
+    """Where all operands lie. Raises DeviceError where they lie apart."""
     devices = list(dict.fromkeys(k.device for k in operands if isinstance(k, Key) and k.op != "scalar"))
     if len(devices) > 1:
         raise DeviceError(

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from exprten_jit import Code, compile_kernel
 from exprten_jit.dtypes import DType
+from exprten_jit.gemm import Calling
 from exprten_jit.hostcall import launch_ctypes, launcher
 from exprten_jit.ir import Kernel as KernelIR
 from exprten_jit.locks import lock
@@ -72,7 +73,7 @@ class Statement:
 class Launch:
     """A kernel and what it is called with besides addresses and scalars."""
 
-    code: Code
+    code: Code | Calling
     arranged: Arranged
     pointers: struct.Struct
     sizes: bytes
@@ -82,6 +83,7 @@ class Launch:
     threads: int  # at most; 0: as many as there are
     recompute: float
     hits: int = 0
+    many: int = RELEASE  # elements of a target from which a direct call lets the interpreter lock go
 
     def words(self, addresses: Sequence[int], scalars: Sequence[Any]) -> bytes:
         """The kernel's arguments."""
@@ -103,8 +105,8 @@ _kernels: dict[Signature, Kernel] = {}
 _compile_lock = lock()  # LLVM compiles one module at a time
 
 
-def launch_of(s: Statement) -> Launch:
-    """The launch of a statement: the one it had before, or a new one."""
+def launch_of(s: Statement, make: Callable[[Statement], Launch] | None = None) -> Launch:
+    """The launch of a statement: the one it had before, or a new one, which `make` makes of a statement with products."""
     key = (
         s.mode.op, s.mode.name == "inplace", s.types, tuple(s.found.structure), s.operand_of, s.direction, s.overlapping, s.options, s.value.__class__,
         len(s.targets), s.target.axis if isinstance(s.target, Joined) else None,
@@ -112,7 +114,7 @@ def launch_of(s: Statement) -> Launch:
     )  # fmt: skip
     launch = _launches.get(key)
     if launch is None:
-        launch = _new_launch(s)
+        launch = (make or _new_launch)(s)
         if len(_launches) >= MAX_LAUNCHES:
             _launches.clear()
         _launches[key] = launch
@@ -134,7 +136,7 @@ def _make_direct(s: Statement, launch: Launch) -> None:
         run_pinned(address, words, buffers)
 
     direct.make(
-        s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, RELEASE, enter
+        s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, launch.many, enter
     )
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, fields, replace
 class Options:
     """`fast_math` lets `a * b + c` be rounded once. `max_recompute` bounds `plan.recompute`. `vector_bits` narrows the
     registers used (None: the processor's). `llvm_level` runs LLVM's passes at 1, 2 or 3 over the explicit vectors. `num_threads`
-    bounds how many threads share a statement (None: `EXPRTEN_NUM_THREADS`, or the number of processors).
+    bounds how many threads share a statement (None: `EXPRTEN_NUM_THREADS`, or the number of processors). `blas` says who multiplies matrices: `scipy`, `numpy` or `own`
+    (None: the first there is).
     """
 
     fast_math: bool = False
@@ -24,6 +25,7 @@ class Options:
     vector_bits: int | None = None
     llvm_level: int = 0
     num_threads: int | None = None
+    blas: str | None = None
 
     def __post_init__(self) -> None:
         if self.vector_bits not in (None, 128, 256, 512):
@@ -32,6 +34,8 @@ class Options:
             raise ValueError(f"options: llvm_level is {self.llvm_level}; it must be 0, 1, 2 or 3")
         if self.num_threads is not None and (type(self.num_threads) is not int or self.num_threads < 1):
             raise ValueError(f"options: num_threads is {self.num_threads}; it must be None or a whole number from 1 on")
+        if self.blas not in (None, "scipy", "numpy", "own"):
+            raise ValueError(f"options: blas is {self.blas!r}; it must be None, 'scipy', 'numpy' or 'own'")
         if not self.max_recompute >= 1:
             raise ValueError(f"options: max_recompute is {self.max_recompute}; it must be at least 1")
 
@@ -46,6 +50,7 @@ def _from_environment() -> Options:
         fast_math=_flag("EXPRTEN_FAST_MATH"),
         vector_bits=int(bits) if bits else None,
         llvm_level=int(os.environ.get("EXPRTEN_LLVM_LEVEL", "0")),
+        blas=os.environ.get("EXPRTEN_BLAS") or None,
     )
 
 
@@ -69,8 +74,8 @@ scope = _Scope()
 
 
 def of_kernel(options: Options) -> Options:
-    """The options that decide machine code: a bound decides only whether there is any, or who runs it."""
-    plain = replace(options, max_recompute=DEFAULT.max_recompute, num_threads=None)
+    """The options that decide machine code: a bound decides only whether there is any, or who runs it, and BLAS has its own."""
+    plain = replace(options, max_recompute=DEFAULT.max_recompute, num_threads=None, blas=DEFAULT.blas)
     return _interned.setdefault(plain, plain)
 
 
@@ -80,7 +85,7 @@ def current() -> Options:
 
 
 @contextlib.contextmanager
-def options(**changes: bool | int | float | None) -> Iterator[Options]:
+def options(**changes: bool | int | float | str | None) -> Iterator[Options]:
     """Statements inside the block are compiled with these options. Raises TypeError for a name that is none.
 
     >>> with options(fast_math=True) as now:

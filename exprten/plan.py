@@ -14,6 +14,8 @@ from exprten_jit.work import ENOUGH, shared, work
 
 from . import recompute
 from .assign import prepare
+from .call import Called, Term, nbytes_of
+from .calltext import described, divided, flops, scratch
 from .errors import DeviceError
 from .gather import WEAK
 from .launch import Launch, Statement, run
@@ -43,8 +45,11 @@ class Plan:
 
     @property
     def phases(self) -> int:
-        """Passes, one after the other: those over the target, after those of folds that all of it needs; 0 where there is nothing to do."""
-        return 0 if self._prepared is None else max(1, *(len(shared(part)) for part in self._code.nest.parts))
+        """Passes, one after the other: a product that is called, those over the target, after those of folds that all of it needs; 0
+        where there is nothing to do.
+        """
+        looped = max(1, *(len(shared(part)) for part in self._code.nest.parts)) if self._looped else 0
+        return len(self._terms) + looped
 
     @property
     def launches(self) -> int:
@@ -53,12 +58,17 @@ class Plan:
 
     @property
     def threads(self) -> int:
-        """How many threads share the phase with most work, at most; 1 where that would not pay."""
+        """How many threads share the phase with most work, at most; 1 where that would not pay. BLAS has threads of its own."""
         if self._prepared is None:
             return 1
-        sizes = dict(self._launch.arranged.sizes)
-        most = max((int(evaluate(work([stmt]), {}, {}, sizes)) for stmt in self._shared()), default=0)
-        return (self._launch.threads or default_threads()) if most >= ENOUGH else 1
+        most = self._prepared[1].threads or default_threads()
+        if any(divided(term.matrices) for term in self._terms):
+            return most
+        if self._looped is None:
+            return 1
+        sizes = dict(self._looped[0].arranged.sizes)
+        most_work = max((int(evaluate(work([stmt]), {}, {}, sizes)) for stmt in self._shared()), default=0)
+        return most if most_work >= ENOUGH else 1
 
     def _shared(self) -> list[nest.Stmt]:
         return [stmt for part in self._code.nest.parts for stmt in shared(part)]
@@ -70,25 +80,36 @@ class Plan:
 
     @property
     def scratch_bytes(self) -> int:
-        """Memory on the stack: for values that are computed once and read by many rows, and for parts of folds."""
-        return 0 if self._prepared is None else self._code.nest.scratch_bytes
+        """Memory for values that are computed once and read by many rows, for parts of folds, and for packed matrices of our own
+        product.
+        """
+        packed = max((scratch(term.matrices) for term in self._terms), default=0)
+        return packed + (self._code.nest.scratch_bytes if self._looped else 0)
 
     @property
     def recompute(self) -> float:
         """Operations evaluated over those needed."""
-        return 1.0 if self._prepared is None else self._launch.recompute
+        return 1.0 if self._prepared is None else self._prepared[1].recompute
 
     @property
     def bytes_read(self) -> int:
         """Bytes of all the elements that are read, each view once."""
-        if self._prepared is None:
+        return self._bytes_multiplied + self._bytes_looped
+
+    @property
+    def _bytes_multiplied(self) -> int:
+        reads = [term for term in self._terms if term.beta is not None]
+        return len(reads) * self._target.nbytes + sum(term.nbytes for term in self._terms)
+
+    @property
+    def _bytes_looped(self) -> int:
+        if self._looped is None:
             return 0
-        statement, launch = self._prepared
-        views = (*statement.targets, *statement.found.leaves)
+        launch, nbytes = self._looped
         stores = [s for part in self._code.kernel.parts for s in part.stores]
         loaded = {n.leaf.name for s in stores for n in walk(s.value) if isinstance(n, Load)}
         operands = launch.arranged.signature.operands
-        return sum(views[k].nbytes for k, o in zip(launch.first, operands, strict=True) if o.name in loaded)
+        return sum(nbytes[k] for k, o in zip(launch.first, operands, strict=True) if o.name in loaded)
 
     @property
     def bytes_written(self) -> int:
@@ -98,37 +119,53 @@ class Plan:
     @property
     def flops(self) -> int:
         """Operations on elements that are evaluated, conversions and index arithmetic not counted."""
-        if self._prepared is None:
-            return 0
-        parts = zip(self._code.nest.parts, self._launch.arranged.extents, strict=True)
-        sizes = dict(self._launch.arranged.sizes)
-        return sum(
+        multiplied = sum(flops(term.matrices) for term in self._terms)
+        if self._looped is None:
+            return multiplied
+        arranged = self._looped[0].arranged
+        parts = zip(self._code.nest.parts, arranged.extents, strict=True)
+        sizes = dict(arranged.sizes)
+        return multiplied + sum(
             recompute.times(n, nest, extents) * recompute.repeats(n, around, sizes)
             for nest, extents in parts
             for n, around in _operations(nest.kernel)
         )
 
     @property
+    def call(self) -> str:
+        """The products that are called, one a line: who computes it, the routine, sizes and factors; empty where there is none."""
+        if self._prepared is None:
+            return ""
+        scalars = self._prepared[0].found.scalars
+        return "\n".join(described(t.matrices, t.alpha, t.beta, scalars) for t in self._terms)
+
+    @property
     def ir(self) -> str:
-        """The kernel IR, as text."""
-        return "" if self._prepared is None else text.text(self._code.kernel)
+        """The kernel IR, as text; empty where all is one call."""
+        return "" if self._looped is None else text.text(self._code.kernel)
 
     @property
     def nest(self) -> str:
-        """The loop nest, as text."""
-        return "" if self._prepared is None else nest.show(self._code.nest)
+        """The loop nest, as text; empty where all is one call."""
+        return "" if self._looped is None else nest.show(self._code.nest)
 
     @property
     def llvm(self) -> str:
-        """The LLVM IR, as text."""
-        return "" if self._prepared is None else self._code.llvm
+        """The LLVM IR, as text: of a product the call, then the kernel after it."""
+        return "\n".join(self._modules)
 
     @property
     def asm(self) -> str:
         """The machine code, as assembly text."""
         if self._prepared is None:
             return ""
-        return llvm_run.assembly(self._code.llvm, self._launch.arranged.signature.options.llvm_level)
+        level = self._prepared[0].options.llvm_level
+        return "\n".join(llvm_run.assembly(module, level) for module in self._modules)
+
+    @property
+    def _modules(self) -> list[str]:
+        called = [] if self._called is None else [self._called.code.llvm]
+        return [*called, *([] if self._looped is None else [self._code.llvm])]
 
     @property
     def cuda(self) -> str:
@@ -143,13 +180,35 @@ class Plan:
         raise DeviceError(f"plan: a statement on {self._target.device} has no PTX; this version runs on the CPU only")
 
     @property
+    def _called(self) -> Called | None:
+        """The launch of a statement with products."""
+        launch = None if self._prepared is None else self._prepared[1]
+        return launch if isinstance(launch, Called) else None
+
+    @property
+    def _terms(self) -> tuple[Term, ...]:
+        """The products that are called."""
+        return () if self._called is None else self._called.terms
+
+    @property
+    def _looped(self) -> tuple[Launch, tuple[int, ...]] | None:
+        """What runs in loops, the statement itself or what is around its products, and bytes of the targets and leaves there."""
+        if self._prepared is None:
+            return None
+        if self._called is None:
+            return self._prepared[1], nbytes_of(self._prepared[0])
+        return None if self._called.then is None else (self._called.then, self._called.nbytes)
+
+    @property
     def _launch(self) -> Launch:
-        assert self._prepared is not None, "an empty plan has no kernel"
-        return self._prepared[1]
+        assert self._looped is not None, "a call has no loops"
+        return self._looped[0]
 
     @property
     def _code(self) -> Code:
-        return self._launch.code
+        code = self._launch.code
+        assert isinstance(code, Code), "loops were compiled from kernel IR"
+        return code
 
     def explain(self) -> str:
         """The statement, its loops, what it moves and computes, and what may surprise."""
@@ -157,6 +216,7 @@ class Plan:
         if self._prepared is None:
             return "\n".join([*lines, "nothing to do"])
         lines += self._targets()
+        lines += [f"  call {line}" for line in self.call.splitlines()]
         lines += [f"  {line}" for line in self.nest.splitlines()]
         lines.append(
             f"phases {self.phases}, launches {self.launches}, threads {self.threads}, temporaries {self.temporaries}, "
@@ -164,7 +224,7 @@ class Plan:
         )
         lines.append(f"reads {self.bytes_read} bytes, writes {self.bytes_written} bytes, {self.flops} operations")
         lines.append(f"recompute {self.recompute:.2f}")
-        if self._launch.arranged.signature.reverse:
+        if self._prepared[1].arranged.signature.reverse:
             lines.append("stored backwards: an operand overlaps the target at lower addresses")
         lines += self._wide_nodes()
         return "\n".join(lines)

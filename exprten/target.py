@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from .assign import assign as assign_value
 from .assign import store
-from .expr import power
+from .expr import matmul, power
 from .joined import Joined
 from .leaf import Leaf
 from .modes import MODES, OPERATORS, ROWS, Mode
@@ -40,8 +40,8 @@ class Target(Joined):
     def __ipow__(self, exponent: Any) -> Target:
         return store(MODES["write"], self, power(self, exponent))
 
-    def __imatmul__(self, other: Any) -> NoReturn:
-        self.__matmul__(other)
+    def __imatmul__(self, other: Any) -> Target:
+        return store(MODES["write"], self, matmul(self, other))
 
     __hash__ = Joined.__hash__
 

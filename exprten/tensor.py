@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from exprten_jit.dtypes import DType
@@ -16,7 +16,7 @@ from .buffer import NO_MEMORY, Buffer, Export, Promised, allocate
 from .device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
 from .direct import calls_of
 from .errors import FreedSpaceError, ShapeError
-from .expr import Expr, late, power
+from .expr import Expr, late, matmul, power
 from .key import dtype_row, leaf_key
 from .leaf import Leaf
 from .modes import MODES, OPERATORS, ROWS, Mode
@@ -46,6 +46,7 @@ class Tensor(Leaf):
     __ifloordiv__: Callable[[Tensor, Any], Tensor]
     __imod__: Callable[[Tensor, Any], Tensor]
     __ipow__: Callable[[Tensor, Any], Tensor]
+    __imatmul__: Callable[[Tensor, Any], Tensor]
     __iand__: Callable[[Tensor, Any], Tensor]
     __ior__: Callable[[Tensor, Any], Tensor]
     __ixor__: Callable[[Tensor, Any], Tensor]
@@ -326,8 +327,9 @@ def _raise_to(self: Tensor, exponent: Any) -> Tensor:
     return store(MODES["write"], self, power(self, exponent))
 
 
-def _refuse_matmul(_self: Tensor, _value: Any) -> NoReturn:
-    raise TypeError("@=: matrix products are not in this version of exprten; use np.matmul on t.numpy()")
+def _multiply_by(self: Tensor, value: Any) -> Tensor:
+    """`t @= b` as `t[...] = t @ b`: an AliasError, because every element needs a whole row of the target."""
+    return store(MODES["write"], self, matmul(self, value))
 
 
 _assign_whole = _assignment(MODES["write"])
@@ -335,7 +337,7 @@ for _mode in (*ROWS, *OPERATORS):
     if _mode.method:
         setattr(Tensor, _mode.method, _assignment(_mode))
 Tensor.__ipow__ = _raise_to
-Tensor.__imatmul__ = _refuse_matmul  # type: ignore[attr-defined]  # never returns
+Tensor.__imatmul__ = _multiply_by
 
 
 def _settle(view: Tensor, value: Any) -> None:

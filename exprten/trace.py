@@ -13,6 +13,7 @@ from typing import Any
 from .assign import check_shape, types_of
 from .buffer import Promised
 from .errors import ShapeError
+from .expand import without_calls
 from .expr import Apply, Expr, Scalar, Weak, apply_key, coerce, shape_of
 from .gather import Gathered, gather
 from .leaf import Leaf
@@ -51,7 +52,7 @@ class Trace:
 
     def record(self, mode: Mode, target: Leaf, value: Any) -> None:
         """A statement. Raises what can be known of it now."""
-        e = coerce(value, f"assign: target {mode.symbol} value")
+        e = without_calls(coerce(value, f"assign: target {mode.symbol} value"), self.title)
         if e is target and not mode.op:
             return
         if self.statements and self.statements[0].target.shape != target.shape:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 NAMES = {"sgd", "add", "nine", "strided", "row", "column", "padded", "compile", "rowsum", "colsum", "rowmax"}
-NAMES |= {"sum", "argmax", "softmax", "softmax0", "layernorm"}
+NAMES |= {"sum", "argmax", "softmax", "softmax0", "layernorm", "dot"}
 
 
 def test_quick_run_fills_the_table(tmp_path):

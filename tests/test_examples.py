@@ -45,7 +45,12 @@ OUTPUT = {
         r"adam: error \d\.\de-\d+ after 499 steps",
         r"a list of 4 tensors in one call: the same bits",
     ],
-    "digits": [r"epoch 30: loss 0\.\d+, .*", r"test accuracy 0\.9[5-9]\d", r"421 steps in .* for \d+ kernels"],
+    "digits": [
+        r"epoch 30: loss 0\.\d+, .*",
+        r"softmax regression: test accuracy 0\.9[5-9]\d",
+        r"421 steps in .* for \d+ kernels",
+        r"one hidden layer: test accuracy 0\.9[7-9]\d",
+    ],
     "normalise": [
         r"standardise 178 x 13: phases 1, temporaries 0, .*",
         r"  strip f0 .*",

@@ -178,7 +178,7 @@ def torch_call(row: Row, tensors: Tensors) -> Call | None:
     if not row.functions:
         return Call(row.statement, {**views, **row.scalars})
     kept: dict[str, Any] = {}
-    names = {"torch": torch, "kept": kept, "a": views["a"]}
+    names = {"torch": torch, "kept": kept, **views}
     return Call(f"kept['o'] = {row.torch}", names, lambda: np.asarray(kept["o"]))
 
 
@@ -189,8 +189,10 @@ def torch_compiled_call(row: Row, tensors: Tensors) -> Call | None:
     views = {name: torch.from_numpy(array) for name, array in arrays(tensors).items()}
     kept: dict[str, Any] = {}
     if row.functions:
-        function = torch.compile(eval(f"lambda a: {row.torch}", {"torch": torch}), dynamic=False)
-        return Call("kept['o'] = f(a)", {"f": function, "kept": kept, "a": views["a"]}, lambda: np.asarray(kept["o"]))
+        operands = ", ".join(name for name in views if name != row.target)
+        function = torch.compile(eval(f"lambda {operands}: {row.torch}", {"torch": torch}), dynamic=False)
+        names = {"f": function, "kept": kept, **views}
+        return Call(f"kept['o'] = f({operands})", names, lambda: np.asarray(kept["o"]))
     given = [*views, *row.scalars]
     lines = [f"def f({', '.join(given)}):", f"    {row.statement}"]
     found: dict[str, Any] = {}

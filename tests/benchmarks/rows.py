@@ -29,6 +29,7 @@ PADDED = Layout(lambda shape: xt.empty((*shape[:-1], shape[-1] + PADDING))[..., 
 ROW = Layout(lambda shape: xt.empty(shape[1:]), {2: "[j]"})
 ONE = Layout(lambda shape: xt.empty((1, 1)), {})
 COLUMN = Layout(lambda shape: xt.empty((shape[0], 1)), {2: "[i, 0]"})
+SQUARE = Layout(lambda shape: xt.empty((shape[0], shape[0])), {})
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,18 @@ FOLDS = (
          "mean var sqrt", "torch.nn.functional.layer_norm(a, a.shape[1:], eps=1e-5)",
          "(a - jnp.mean(a, 1, keepdims=True)) / jnp.sqrt(jnp.var(a, 1, keepdims=True) + 1e-5)"),
 )  # fmt: skip
+DOT = Row(
+    "dot",
+    statement="o[...] = maximum(dot(a, b) + c, 0)",
+    target="o",
+    value="",
+    chain="",
+    layouts={"o": PACKED, "a": SQUARE, "b": PACKED, "c": ROW},
+    axes=2,
+    functions=("dot", "maximum"),
+    torch="torch.relu(a @ b + c)",
+    jax="jax.nn.relu(a @ b + c)",
+)
 ROWS = (
     SGD,
     ADD,
@@ -123,6 +136,7 @@ ROWS = (
     replace(ADD, name="column", axes=2, layouts={"o": PACKED, "a": PACKED, "b": COLUMN}),
     replace(ADD, name="padded", axes=2, layouts={"o": PADDED, "a": PADDED, "b": PADDED}),
     *FOLDS,
+    DOT,
 )
 
 

@@ -12,6 +12,7 @@ about 10 ms, and medians over the rounds are compared. Every result is checked a
     sum rowsum colsum            folds along rows and across them, of 256 x 1024 and of 4096 x 4096
     rowmax argmax
     softmax softmax0 layernorm   normalised along rows, and softmax0 across them
+    dot                          o[...] = maximum(dot(a, b) + c, 0): a product, and what is around it over the target
     compile                      first runs of 24 statements like sgd's, each of another structure, by those that compile
 
 What to know when reading: C's figure up to 1,000 elements is the price of a call through ctypes; Numba's is a call of a
@@ -34,7 +35,9 @@ from pathlib import Path
 from contenders import CONTENDERS, Contender
 from llvmlite import binding
 from measure import Effort, Result, time_compile, time_row
-from rows import ROWS, Shape, sgd_variants
+from rows import FOLDS, ROWS, Shape, sgd_variants
+
+from exprten.blas import bound_threads
 
 # Read when the peers are imported or first called, which is later.
 THREADS = ("EXPRTEN_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -108,7 +111,7 @@ def results(
     if "compile" in names:  # first, while no row has compiled its statement
         yield time_compile(contenders, effort)
     for row in ROWS:
-        grids = (effort.grid, effort.large) if row.functions and effort.large else (effort.grid,)
+        grids = (effort.grid, effort.large) if row in FOLDS and effort.large else (effort.grid,)
         shapes: list[Shape] = [(n,) for n in sizes] if row.axes == 1 else list(grids)
         for shape in shapes if row.name in names else ():
             yield time_row(row, shape, contenders, effort)
@@ -152,6 +155,7 @@ def main() -> None:
         os.environ["XLA_FLAGS"] = ALONE
     default, sizes = (QUICK, QUICK_SIZES) if given.quick else (FULL, SIZES)
     effort = replace(default, rounds=given.rounds or default.rounds)
+    bound_threads(given.threads)  # NumPy's BLAS has looked at the environment already
     facts = machine()
     print("\n".join(f"{name:<20} {value}" for name, value in facts.items()))
     contenders = list(present())
