@@ -59,7 +59,7 @@ def terms_of(s: Statement) -> list[Term]:
         fits = key.dtype is s.target.key.dtype and shape == s.target.shape
         match key.op:
             case "scalar":
-                terms.append(own[0])
+                terms.append(own[0] if (key.dtype.kind == "f") == (s.target.key.dtype.kind == "f") else None)
             case "leaf":
                 terms.append(Scaled((), ()) if s.operand_of[len(s.targets) + entry[1]] == 0 else None)
             case "dot":
@@ -74,6 +74,8 @@ def _term(key: Any, args: list[Term]) -> Term:
     """An operation on terms; None for one that is no factor and no sum."""
     left, right = (*args, None)[:2]
     match key.op, left, right:
+        case (("multiply" | "divide"), _, _) if key.dtype.kind == "b":  # a count of true pairs has no factor
+            return None
         case "positive", Scaled(), _:
             return left
         case "negative", Scaled(), _:

@@ -158,6 +158,28 @@ def planned(statement, names):
     raise AssertionError(statement)
 
 
+FACTORS = [  # types of operands and target, and a factor with a type of its own
+    ("float64", np.int32(-3)), ("float64", np.float32(0.5)), ("float32", np.True_), ("float32", np.int8(2)), ("int64", np.int8(-2)),
+    ("int32", np.True_), ("int32", np.False_), ("bool", np.False_), ("bool", np.True_), ("uint8", np.uint8(200)), ("uint64", np.uint64(2**63 + 3)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "factor"), FACTORS)
+def test_factors_with_a_type_of_their_own(dtype, factor, provider):
+    a, b, out, p, q, held = tensors((6, 5), (5, 7), (6, 7), dtype=dtype)
+    for _ in range(4):
+        wanted = held + factor * (p @ q)
+        assert wanted.dtype == dtype
+        out += factor * xt.dot(a, b)
+        np.testing.assert_array_equal(held, wanted)
+        wanted = factor * held + (p @ q)
+        out[...] = factor * out + xt.dot(a, b)
+        np.testing.assert_array_equal(held, wanted)
+        wanted = (factor * (p @ q)) * (p @ q)[0] + factor
+        out[...] = (factor * xt.dot(a, b)) * xt.asarray((p @ q)[0]) + factor
+        np.testing.assert_array_equal(held, wanted)
+
+
 SUMS = {  # statement: passes, and what NumPy says of products p and q
     "out[...] = xt.dot(x, w) + eta * xt.dot(y, v)": (2, lambda out, p, q, b, eta: p + eta * q),
     "out -= eta * (xt.dot(x, w) - xt.dot(y, v))": (2, lambda out, p, q, b, eta: out - eta * (p - q)),
