@@ -61,6 +61,7 @@ from .linalg import *  # noqa: F403  # likewise
 from .modes import kAddTo, kNullOp, kWriteInplace, kWriteTo, req
 from .options import no_compile, options
 from .own_op import F, Op, op
+from .own_reducer import Reducer, reducer
 from .plan import Plan, plan
 from .reduce import (
     all,
@@ -87,14 +88,14 @@ from .tensor import Tensor
 
 __all__ = [
     "AliasError", "CompileError", "DTypeError", "Device", "DeviceError", "Expr", "ExprtenError", "F",
-    "FreedSpaceError", "Kernel", "Op", "OutOfMemoryError", "Plan", "ReadOnlyError", "ShapeError", "Stream",
+    "FreedSpaceError", "Kernel", "Op", "OutOfMemoryError", "Plan", "ReadOnlyError", "Reducer", "ShapeError", "Stream",
     "Target", "Tensor", "TensorContainer", "abs", "all", "alloc_space", "any", "arange", "argmax", "argmin",
     "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes",
     "broadcast_scalar", "broadcast_to", "broadcast_with_axis", "concat", "copy", "count_nonzero", "cpu", "crop",
     "empty", "empty_like", "evaluate", "flip", "float32", "float64", "free_space", "full", "gpu", "info", "int8",
     "int16", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "kernel", "max", "mean", "memory",
     "min", "mirror", "new_tensor", "no_compile", "norm", "ones", "op", "optim", "options", "pad", "plan", "prod",
-    "range", "reduce_except_dim", "reduce_keepdim", "reduce_with_axis", "repmat", "req", "reshape", "slice",
+    "range", "reduce_except_dim", "reduce_keepdim", "reduce_with_axis", "reducer", "repmat", "req", "reshape", "slice",
     "stats", "std", "sum", "sum_rows", "sumall_except_dim", "swapaxis", "testing", "transpose", "uint8", "uint16",
     "uint32", "uint64", "var", "zeros", "zeros_like",
 ]  # fmt: skip

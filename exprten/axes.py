@@ -57,7 +57,8 @@ class Same:
             if key.op == "reduce":
                 kept = key.map.kept
                 mine = kept if key.map.keepdims else range(len(kept))
-                yield from (((n, k), (refs[0], of)) for k, of in zip(mine, kept, strict=True))
+                yield from (((n, k), (ref, of)) for ref in refs for k, of in zip(mine, kept, strict=True))
+                yield from (((refs[0], k), (ref, k)) for ref in refs[1:] for k in key.map.axes)
                 continue
             for ref in refs[1:] if key.op == "remap" else refs:
                 if ref != WEAK:

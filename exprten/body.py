@@ -67,9 +67,21 @@ _ELSE_REFUSED = "an operation is made of assignments, `if` and `return`, of numb
 FALSE, TRUE = Number(False), Number(True)
 
 
-def definition(function: FunctionType) -> Definition:
+@dataclass(frozen=True)
+class Returns:
+    """Which of `count` numbers that a function returns is meant, and how many operands it must have, where that is known."""
+
+    part: int = 0
+    count: int = 1
+    operands: int | None = None
+
+
+ONE_NUMBER = Returns()
+
+
+def definition(function: FunctionType, returns: Returns = ONE_NUMBER) -> Definition:
     """What the source of `function` says. Raises CompileError, with file, line and column, for what no operation can be."""
-    return _Body(function).definition()
+    return _Body(function, returns).definition()
 
 
 @dataclass
@@ -82,8 +94,9 @@ class _Flow:
 
 
 class _Body:
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: FunctionType, returns: Returns) -> None:
         self.function = function
+        self.returns = returns
         self.source = Source(function)
         self.free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         self.python = True
@@ -106,7 +119,13 @@ class _Body:
             if extra is not None:
                 raise self.source.refusal(extra, "the operands of an operation are plain parameters")
         names = tuple(a.arg for a in (*given.posonlyargs, *given.args))
-        if not 1 <= len(names) <= MAX_OPERANDS:
+        wanted = self.returns.operands
+        if wanted is not None and len(names) != wanted:
+            raise self.source.refusal(
+                self.source.tree,
+                f"it has {len(names)} parameters, not {wanted}: the accumulators of one side, then those of the other",
+            )
+        if wanted is None and not 1 <= len(names) <= MAX_OPERANDS:
             raise self.source.refusal(
                 self.source.tree, f"an operation has 1 to {MAX_OPERANDS} operands, not {len(names)}"
             )
@@ -139,7 +158,7 @@ class _Body:
                 raise self.source.refusal(node, "an operation returns a number")
             case ast.Return(value=value):
                 assert value is not None
-                return _Flow(local, TRUE, self._term(value, local))
+                return _Flow(local, TRUE, self._term(self._returned(value), local))
             case ast.If(test, body, orelse):
                 return self._if(
                     node, self._term(test, local), self._block(body, {**local}), self._block(orelse, {**local})
@@ -158,6 +177,14 @@ class _Body:
                     node, _REFUSED.get(type(value), "an expression that is not assigned does nothing")
                 )
         raise self.source.refusal(node, _REFUSED.get(type(node), _ELSE_REFUSED))
+
+    def _returned(self, value: ast.expr) -> ast.expr:
+        """The number that is meant, of those that a path returns."""
+        count = self.returns.count
+        given = value.elts if isinstance(value, ast.Tuple) else [value]
+        if count > 1 and len(given) != count:
+            raise self.source.refusal(value, f"there are {count} accumulators; return a number for each, (a, b)")
+        return given[self.returns.part] if count > 1 else value
 
     def _assigned(
         self, targets: Sequence[ast.expr], value: ast.expr, local: dict[str, Term | None]

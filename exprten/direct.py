@@ -50,7 +50,7 @@ class _Slots:
 
     apply: tuple[int, int, int]
     value: int  # of a Scalar
-    src: int  # of a Reduce
+    reduce: tuple[int, int, int]
     dot: tuple[int, int]  # a and b
     remap: tuple[int, int]  # src and other
     params: int
@@ -62,7 +62,7 @@ class _Slots:
             case Remap():
                 return self.remap
             case Reduce():
-                return (self.src,)
+                return self.reduce
             case Dot():
                 return self.dot
         return self.apply
@@ -73,10 +73,11 @@ def _slots() -> _Slots:
     a = slot_offsets(Apply(), ("a", "b", "c", "shape"))
     r = slot_offsets(Remap(), ("src", "other", "params"))
     value = slot_offsets(Scalar(0.0, FLOAT64), ("value",))["value"]
-    src = slot_offsets(Reduce(), ("src",))["src"]
+    f = slot_offsets(Reduce(), ("src", "second", "third"))
+    folded = (f["src"], f["second"], f["third"])
     d = slot_offsets(Dot(), ("a", "b"))
     return _Slots(
-        (a["a"], a["b"], a["c"]), value, src, (d["a"], d["b"]), (r["src"], r["other"]), r["params"], a["shape"]
+        (a["a"], a["b"], a["c"]), value, folded, (d["a"], d["b"]), (r["src"], r["other"]), r["params"], a["shape"]
     )
 
 

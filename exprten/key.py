@@ -79,12 +79,13 @@ def remap_key(index_map: object, src: Key, other: Operand) -> Key:
     return found
 
 
-def reduce_key(over: object, src: Key, accumulator: DType) -> Key:
-    """The key of `src` folded; `over` says by what and along which axes."""
-    name = ("reduce", over, src, accumulator)
+def reduce_key(over: object, part: int, sources: Sequence[Key], accumulators: tuple[DType, ...]) -> Key:
+    """The key of one of the values that `sources` come to, folded; `over` says by what and along which axes."""
+    name = ("reduce", over, part, *sources, *accumulators)
     found = _keys.get(name)
     if found is None:
-        found = _keys.setdefault(name, Key("reduce", accumulator, src.device, (src,), (accumulator,)))
+        made = Key("reduce", accumulators[part], _device("reduce", sources), sources, accumulators)
+        found = _keys.setdefault(name, made)
         found.map = over
     return found
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
 from exprten_jit.folds import loads, ordered
-from exprten_jit.ir import Axis, Kernel, Leaf, Local, Param, Store, Value, axis, cast, fold, index, load, param, size
+from exprten_jit.ir import Axis, Kernel, Leaf, Local, Param, Store, Value, axis, cast, components, fold, index, load, param, size
 from exprten_jit.rewrite import guarded, substitute
 
 from .gather import WEAK
@@ -218,7 +218,8 @@ class _Lowering:
             rest = [(entry[2], self._aligned(node, at)) if entry[2] != WEAK else None] if len(key.args) > 1 else []
             return [(source, where), *rest]
         if key.op == "reduce":
-            return [(entry[1], self._unfolded(node, at))]
+            inside = self._unfolded(node, at)
+            return [(ref, inside) for ref in entry[1 : 1 + len(key.args)]]
         return [None if ref == WEAK else (ref, at) for ref in entry[1 : 1 + len(key.args)]]
 
     def _value(self, node: int, at: Index, args: Sequence[Value | None]) -> Value:
@@ -246,10 +247,11 @@ class _Lowering:
                 valid = self._remapped(node, at)[1]
                 return guarded(valid, operands[0], operands[1]) if len(operands) > 1 else operands[0]
             case "reduce":
-                value = operands[0]
+                values: tuple[Value, ...] = tuple(operands)
                 for made, name in reversed(self._folds(node)):
-                    value = fold(key.map.reducer, made, size(name), (value,))
-                return value
+                    values = components(fold(key.map.reducer, made, size(name), values))
+                part: int = key.map.part
+                return values[part]
         value = apply(key.op, *operands)
         along = frozenset[Axis | Local]().union(*(i.free for i in at))
         self.made[-1].append(Made(node, value, along, node in self.guarded, self.around[node, at], row_of(key.op).cost))

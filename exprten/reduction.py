@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ class Over:
     ndim: int
     axes: tuple[int, ...]
     keepdims: bool
+    part: int = 0  # which of several accumulators
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -31,16 +33,27 @@ class Over:
 
 
 class Reduce(Expr):
-    """The elements of `src` along the axes of `key.map`, brought together by a row of the reducer table."""
+    """The elements of `src` along the axes of `key.map`, brought together by a row of the reducer table; those of `second` and `third`
+    with them, where the reducer has so many accumulators.
+    """
 
-    __slots__ = ("src",)
+    __slots__ = ("second", "src", "third")
 
     src: Expr
+    second: Expr
+    third: Expr
 
     @property
     def operands(self) -> tuple[Expr, ...]:
         """What it is computed from."""
-        return (self.src,)
+        count = len(self.key.args)
+        return (
+            (self.src,)
+            if count == 1
+            else (self.src, self.second)
+            if count == 2
+            else (self.src, self.second, self.third)
+        )
 
 
 def reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any = None, operation: str | None = None) -> Expr:
@@ -53,7 +66,7 @@ def reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any = None
     known = _known.get((name, src.key, src.shape, axis, keepdims, dtype)) if _plain(axis, keepdims, dtype) else None
     if known is None:
         return _new_reduction(name, src, axis, keepdims, dtype, operation)
-    return _node(src, *known)
+    return _node(*known, src)
 
 
 # What was folded before, as it was asked for: (key, shape). Resolving axes and types takes 15 us, more than a small kernel.
@@ -66,9 +79,11 @@ def _plain(axis: Any, keepdims: Any, dtype: Any) -> bool:
     return axes and keepdims.__class__ is bool and (dtype is None or dtype.__class__ is type)
 
 
-def _node(src: Expr, key: Key, shape: Shape) -> Reduce:
+def _node(key: Key, shape: Shape, src: Expr, *more: Expr) -> Reduce:
     node = Reduce()
     node.key, node.shape, node.src = key, shape, src
+    for name, source in zip(("second", "third"), more, strict=False):
+        setattr(node, name, source)
     if key.depth > MAX_DEPTH or key.paths > MAX_NODES:
         check_size(node)
     return node
@@ -80,17 +95,42 @@ def _new_reduction(name: str, src: Expr, axis: Any, keepdims: Any, dtype: Any, o
         raise ValueError(f"{operation}: there is no reducer {name!r}; there are {', '.join(TABLE)}")
     over = Over(name, src.ndim, axes_of(axis, src, operation), bool(keepdims))
     accumulator = row.accumulator(src.key.dtype) if dtype is None else dtype_row(dtype, operation)
-    shape = tuple(1 if k in over.axes else n for k, n in enumerate(src.shape) if over.keepdims or k not in over.axes)
+    shape = _folded_shape(over, src.shape)
     if any(src.shape[k] == 0 for k in over.axes):
         return _nothing(row, src, over, shape, accumulator, operation)
     if not over.axes:
         return cast(src, accumulator.numpy)
-    found = reduce_key(over, src.key, accumulator), shapes.intern_shape(shape)
+    found = reduce_key(over, 0, [src.key], (accumulator,)), shapes.intern_shape(shape)
     if _plain(axis, keepdims, dtype):
         if len(_known) >= shapes.MAX_SHAPES:
             _known.clear()
         _known[name, src.key, src.shape, axis, keepdims, dtype] = found
-    return _node(src, *found)
+    return _node(*found, src)
+
+
+def _folded_shape(over: Over, shape: Shape) -> Shape:
+    return tuple(1 if k in over.axes else n for k, n in enumerate(shape) if over.keepdims or k not in over.axes)
+
+
+def several(
+    name: str, sources: Sequence[Expr], axis: Any, keepdims: bool, identity: Sequence[Any], operation: str
+) -> tuple[Expr, ...]:
+    """The accumulators of reducer `name` over `sources` of one shape; over nothing the `identity`."""
+    first = sources[0]
+    axes = axes_of(axis, first, operation)
+    dtypes = tuple(src.key.dtype for src in sources)
+    out: list[Expr] = []
+    for part, dtype in enumerate(dtypes):
+        over = Over(name, first.ndim, axes, bool(keepdims), part)
+        shape = shapes.intern_shape(_folded_shape(over, first.shape))
+        if any(first.shape[k] == 0 for k in axes):
+            value: Expr = Scalar(identity[part], dtype)
+            out.append(late["broadcast_to"](value, shape) if shape else value)
+        elif not axes:
+            out.append(sources[part])
+        else:
+            out.append(_node(reduce_key(over, part, [src.key for src in sources], dtypes), shape, *sources))
+    return tuple(out)
 
 
 def axes_of(axis: Any, src: Expr, operation: str) -> tuple[int, ...]:

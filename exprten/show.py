@@ -23,7 +23,8 @@ def tree(x: Any, depth: int = 8, names: Mapping[int, str] = NOTHING) -> str:
     if op == "reduce":
         over = x.key.map
         axes = "" if len(over.axes) == over.ndim else f", axis={over.axes[0] if len(over.axes) == 1 else over.axes}"
-        return f"{over.reducer}({tree(x.src, depth - 1, names) if depth else '...'}{axes})"
+        sources = ", ".join(tree(a, depth - 1, names) for a in x.operands) if depth else "..."
+        return f"{over.reducer}({sources}{axes})"
     if op == "scalar":
         return str(x.dtype.type(x.value))
     if op == "iota":

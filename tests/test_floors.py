@@ -63,6 +63,7 @@ FLOORS = {
         "foreach kernelplan",
         "kernel",
         "own_op",
+        "own_reducer",
         "library",
         "extension.*",
         "interop",

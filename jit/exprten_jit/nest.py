@@ -144,12 +144,6 @@ class Columns:
         """The folds that are computed here."""
         return tuple(stmt for stmt in self.body if isinstance(stmt, Strip))
 
-    @property
-    def scratch(self) -> tuple[Leaf, ...]:
-        """What is saved here and not by a Strip."""
-        strips = [leaf for stmt in self.strips for leaf in stmt.into]
-        return tuple(leaf for leaf, _ in self.saved if leaf not in strips)
-
 
 Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Vector
 
