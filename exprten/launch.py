@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from exprten_jit import Code, compile_kernel
@@ -26,7 +26,7 @@ from .expr import Expr, Weak
 from .gather import Gathered
 from .joined import Joined, parts_of
 from .leaf import Leaf
-from .lower import Made, MovedError, lower
+from .lower import Lowered, Made, MovedError, lower
 from .modes import Mode
 from .options import USE_CTYPES, Options, counters, may_compile, of_kernel
 from .positions import Elsewhere, elsewhere, wrong
@@ -142,14 +142,14 @@ def _make_direct(s: Statement, launch: Launch) -> None:
 
 def _new_launch(s: Statement) -> Launch:
     arranged = _arrange(s)
-    kernel = _kernel(arranged, s)
+    kernel, arranged = _kernel(arranged, s)
     work = _work(kernel, arranged)
     ratio = recompute.ratio(work, s.found.elements)
     if ratio > s.options.max_recompute and s.direction == "any":  # a proved order of the stores is not to be changed
         loops = recompute.best_order(work[0])
         if loops is not None:
             arranged = _arrange(s, loops)
-            kernel = _kernel(arranged, s)
+            kernel, arranged = _kernel(arranged, s)
             work = _work(kernel, arranged)
             ratio = recompute.ratio(work, s.found.elements)
     if ratio > s.options.max_recompute:
@@ -185,26 +185,34 @@ def _arrange(s: Statement, loops: tuple[int, ...] | None = None) -> Arranged:
     return arrange(s.mode, s.types, s.target, s.found, s.operand_of, reverse, options, loops)
 
 
-def _kernel(arranged: Arranged, s: Statement) -> Kernel:
-    """The kernel of a signature: found, or compiled."""
-    signature = arranged.signature
+def _kernel(arranged: Arranged, s: Statement) -> tuple[Kernel, Arranged]:
+    """The kernel of a signature, found or compiled, and the arrangement with all of its sizes."""
+    signature, lowered = arranged.signature, None
+    if signature.joined is not None:
+        lowered = _lowered(arranged, s)
+        signature = replace(signature, decided=lowered.decided)
+        arranged = replace(arranged, signature=signature, sizes=arranged.sizes + lowered.sizes)
     found = _kernels.get(signature)
     if found is not None:
         counters.hits += 1
         _check_positions(found, arranged, s)
-        return found
+        return found, arranged
     if not may_compile():
         raise CompileError(f"no_compile: {s} has no kernel yet; {_difference(signature)}")
-    try:
-        ir, made = lower(arranged)
-    except MovedError as moved:
-        raise _refusal(s, moved.number) from None
+    ir = lowered or _lowered(arranged, s)
     with _compile_lock:
         kernel = _kernels.get(signature) or _kernels.setdefault(
-            signature, Kernel(_compile(ir, signature.options), made, elsewhere(ir))
+            signature, Kernel(_compile(ir.kernel, signature.options), ir.made, elsewhere(ir.kernel))
         )
     _check_positions(kernel, arranged, s)
-    return kernel
+    return kernel, arranged
+
+
+def _lowered(arranged: Arranged, s: Statement) -> Lowered:
+    try:
+        return lower(arranged)
+    except MovedError as moved:
+        raise _refusal(s, moved.number) from None
 
 
 def _check_positions(kernel: Kernel, arranged: Arranged, s: Statement) -> None:

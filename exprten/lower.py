@@ -12,14 +12,35 @@ from dataclasses import dataclass, replace
 from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
 from exprten_jit.folds import loads, ordered
-from exprten_jit.ir import Axis, Kernel, Leaf, Local, Param, Store, Value, axis, cast, components, fold, index, load, param, size
-from exprten_jit.rewrite import guarded, substitute
+from exprten_jit.ir import (
+    Axis,
+    Kernel,
+    Leaf,
+    Local,
+    Op,
+    Param,
+    Size,
+    Store,
+    Value,
+    axis,
+    cast,
+    components,
+    fold,
+    index,
+    load,
+    param,
+    size,
+)
+from exprten_jit.linear import always, never
+from exprten_jit.linear import form as linear_form
+from exprten_jit.rewrite import affine, guarded, substitute, walk
 
 from .gather import WEAK
 from .key import Key
 from .statement import Arranged, Operand, Signature
 
 Index = tuple[Value, ...]
+Loops = tuple[tuple[Axis, Value], ...]  # axes with their extents
 
 
 @dataclass(frozen=True)
@@ -34,11 +55,23 @@ class Made:
     cost: int  # of the operation, in additions
 
 
-def lower(arranged: Arranged) -> tuple[Kernel, tuple[tuple[Made, ...], ...]]:
-    """The kernel IR of a statement, and for each of its parts the value that each of its operations became."""
+@dataclass(frozen=True)
+class Lowered:
+    """The kernel IR of a statement; for each of its parts the value that each of its operations became; which guards were decided
+    by its sizes: another kernel has others; and sizes that were computed, which it takes after the others.
+    """
+
+    kernel: Kernel
+    made: tuple[tuple[Made, ...], ...]
+    decided: tuple[bool | None, ...]
+    sizes: tuple[tuple[str, int], ...]
+
+
+def lower(arranged: Arranged) -> Lowered:
+    """A statement in kernel IR."""
     lowering = _Lowering(arranged)
     kernel = lowering.kernel()
-    return kernel, tuple(map(tuple, lowering.made))
+    return Lowered(kernel, tuple(map(tuple, lowering.made)), tuple(lowering.decided.values()), tuple(lowering.computed))
 
 
 class MovedError(Exception):
@@ -60,10 +93,15 @@ class _Lowering:
     def __init__(self, arranged: Arranged) -> None:
         self.signature: Signature = arranged.signature
         self.arranged = arranged
+        self.sizes = dict(arranged.sizes)
         self.leaves = [Leaf(operand.name, operand.dtype) for operand in self.signature.operands]
         self.params: list[Param] = []
         self.made: list[list[Made]] = []  # for each part
         self.around: dict[tuple[int, Index], tuple[tuple[Axis, str], ...]] = {}  # the folds around a node at an index
+        self.decided: dict[tuple[int, int, Value], bool | None] = {}  # guards, by part and Remap
+        self.computed: list[tuple[str, int]] = []
+        self.added: dict[Value, Value] = {}
+        self.loops: Loops = ()
         self._number()
         self._guard()
 
@@ -110,16 +148,23 @@ class _Lowering:
         """The loops of each target, from the last, which nothing follows, to the first."""
         if self.signature.structure[-1][0] != WEAK and self.signature.structure[-1][0].op == "stores":
             return self._several()
-        sizes = tuple(size(name) for name, _ in self.arranged.sizes)
         parts, start = [], index(0)
         for t in range(self.signature.targets):
             extents = {k: size(f"n{n}") for n, k in enumerate(self.signature.axes)}
             if t and self.signature.joined is not None:
                 extents[self.signature.joined] = size(f"m{t}")
             loops = tuple((axis(f"i{k}"), extents[k]) for k in self.signature.axes)
+            self.loops = loops
             parts.append((loops, self._store(t, start)))
             if self.signature.joined is not None:
                 start = start + extents[self.signature.joined]
+        used = (
+            {x.name for x in walk(*(store.value for _, store in parts)) if isinstance(x, Size)}
+            if self.computed
+            else set()
+        )
+        self.computed = [(name, number) for name, number in self.computed if name in used]
+        sizes = tuple(size(name) for name, _ in (*self.arranged.sizes, *self.computed))
         kernel: Kernel | None = None
         for t, (loops, store) in reversed(list(enumerate(parts))):
             kernel = Kernel(
@@ -170,7 +215,15 @@ class _Lowering:
             made = self._as_stored(_stored(leaf, offset, value, row.op, row.types).value, stores)
             stores[leaf] = Store(leaf, offset, made)
         sizes = tuple(size(name) for name, _ in self.arranged.sizes)
-        kernel = Kernel(loops, tuple(stores.values()), tuple(self.leaves), sizes, tuple(self.params), signature.reverse)
+        kernel = Kernel(
+            loops,
+            tuple(stores.values()),
+            tuple(self.leaves),
+            sizes,
+            tuple(self.params),
+            signature.reverse,
+            short=signature.short,
+        )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]
         return replace(kernel, stores=tuple(replace(store, value=settle(store.value)) for store in kernel.stores))
@@ -214,9 +267,12 @@ class _Lowering:
             return []
         key: Key = entry[0]
         if key.op == "remap":
-            source, where = entry[1], self._remapped(node, at)[0]
-            rest = [(entry[2], self._aligned(node, at)) if entry[2] != WEAK else None] if len(key.args) > 1 else []
-            return [(source, where), *rest]
+            where, valid = self._remapped(node, at)
+            other = [(entry[2], self._aligned(node, at)) if entry[2] != WEAK else None] if len(key.args) > 1 else []
+            decided = self._decided(node, valid)
+            if decided is None:
+                return [(entry[1], where), *other]
+            return [(entry[1], where)] if decided else other
         if key.op == "reduce":
             inside = self._unfolded(node, at)
             return [(ref, inside) for ref in entry[1 : 1 + len(key.args)]]
@@ -227,7 +283,10 @@ class _Lowering:
         if entry[0] == WEAK:
             return self.weak[node, -1]
         key: Key = entry[0]
-        operands = [self.weak[node, k] if a is None else cast(a, key.types[k]) for k, a in enumerate(args)]
+        first = int(
+            key.op == "remap" and self._decided(node, self._remapped(node, at)[1]) is False
+        )  # the other value alone
+        operands = [self.weak[node, k] if a is None else cast(a, key.types[k]) for k, a in enumerate(args, first)]
         match key.op:
             case "leaf":
                 operand = self.signature.operands[entry[1]]
@@ -256,6 +315,20 @@ class _Lowering:
         along = frozenset[Axis | Local]().union(*(i.free for i in at))
         self.made[-1].append(Made(node, value, along, node in self.guarded, self.around[node, at], row_of(key.op).cost))
         return value
+
+    def _decided(self, node: int, valid: Value | None) -> bool | None:
+        """Whether the guard of a Remap holds everywhere in a part of a joined target, or nowhere. Else each part would have loops for all
+        that is joined in the value: the square of the number of parts.
+        """
+        if valid is None or self.signature.joined is None:
+            return None
+        place = len(self.made), node, valid
+        if place not in self.decided:
+            part = Kernel(self.loops, (), (), (), ())
+            known = valid.free <= {made for made, _ in self.loops}
+            yes, no = (known and proved(valid, part, self.sizes) for proved in (always, never))
+            self.decided[place] = True if yes else False if no else None
+        return self.decided[place]
 
     def _aligned(self, node: int, at: Index) -> Index:
         """The index of a Remap's own shape: its last axes, 0 where it has one element."""
@@ -291,8 +364,26 @@ class _Lowering:
         names: dict[Value, Value] = {axis(f"o{k}"): i for k, i in enumerate(self._aligned(node, at))}
         r = self.remap[node]
         names |= {size(f"p{n}"): size(f"r{r}_p{n}") for n in range(made.count)}
-        where = tuple(substitute(i, names) for i in made.index)
+        where = tuple(self._moved(substitute(i, names)) for i in made.index)
         return where, None if made.valid is None else substitute(made.valid, names)
+
+    def _moved(self, i: Value) -> Value:
+        """An index along the joined axis: what is added to it is computed by the host. Else it would be a sum over all parts before."""
+        if self.signature.joined is None:
+            return i
+        along = axis(f"i{self.signature.joined}")
+        form = affine(i, along)
+        if form is None or form[0] is not index(1) or form[1].free or not isinstance(form[1], Op):
+            return i
+        if form[1] not in self.added:
+            number = linear_form(form[1], self.sizes)
+            if number is None:
+                return i
+            name = f"j{len(self.computed)}"
+            self.sizes[name] = number.get(None, 0)
+            self.computed.append((name, self.sizes[name]))
+            self.added[form[1]] = size(name)
+        return along + self.added[form[1]]
 
     def _offset(self, operand: Operand, at: Index) -> Value:
         """Where an operand's element lies, from its address. A plain operand has the statement's axes, else its own."""

@@ -11,7 +11,7 @@ import numpy as np
 from exprten_jit.derived import OwnName
 from exprten_jit.dtypes import DType
 from exprten_jit.ir import Value, cast
-from exprten_jit.reducers import OWN
+from exprten_jit.reducers import SEVERAL
 from exprten_jit.reducers import Reducer as Row
 
 from .body import MAX_OPERANDS, Returns
@@ -49,8 +49,9 @@ class Reducer:
         if self._result is not None and len(self._result.definition.parameters) != count:
             shown = signature(self._result.definition)
             raise TypeError(f"{self.__name__}: result has the parameters {shown}; there are {count} accumulators")
+        self._checked: dict[tuple[DType, ...], Numbers] = {}  # the identity in accumulators of these types
         self._name = OwnName(self.__name__)
-        OWN[self._name] = Row(
+        SEVERAL[self._name] = Row(
             self.__name__, self._combined, function, lambda dtype: dtype, self._identities, None, _never
         )
 
@@ -70,10 +71,11 @@ class Reducer:
             )
         given = [as_expr(coerce(x, name)) for x in operands]
         sources = [made(*given) for made in self._element] or _of_one_shape(given, name)
-        dtypes = [src.key.dtype for src in sources]
-        self._check(dtypes)
-        identity = self._identities(*dtypes)
-        found = several(self._name, sources, axis, keepdims, identity, name)
+        dtypes = tuple(src.key.dtype for src in sources)
+        if dtypes not in self._checked:
+            self._check(dtypes)
+            self._checked[dtypes] = self._identities(*dtypes)
+        found = several(self._name, sources, axis, keepdims, self._checked[dtypes], name)
         if self._result is not None:
             made: Expr = self._result(*found)
             return made

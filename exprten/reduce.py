@@ -11,7 +11,7 @@ import numpy as np
 from . import shape as shapes
 from .errors import ShapeError
 from .expr import Expr, Iota, as_expr, build, cast, coerce
-from .reduction import axes_of, reduction
+from .reduction import axes_of, reduction, several
 
 Axes = Any  # an int, several, or None for all
 
@@ -86,26 +86,29 @@ def argmax(src: Any, axis: int | None = None, keepdims: bool = False) -> Expr:
     """The index of the greatest along `axis`, as int64; None: counted through all elements. The first of equals, the first NaN.
     Raises ShapeError where there is nothing.
     """
-    return _position("max", _operand(src, "argmax"), axis, keepdims, "argmax")
+    return _position("argmax", _operand(src, "argmax"), axis, keepdims)
 
 
 def argmin(src: Any, axis: int | None = None, keepdims: bool = False) -> Expr:
     """The index of the least along `axis`, likewise."""
-    return _position("min", _operand(src, "argmin"), axis, keepdims, "argmin")
+    return _position("argmin", _operand(src, "argmin"), axis, keepdims)
 
 
-def _position(reducer: str, e: Expr, axis: int | None, keepdims: bool, operation: str) -> Expr:
-    """The least index at which the extreme stands: a second fold, over a row that the first one has just read."""
-    axes = range(e.ndim) if axis is None else [shapes.axis_of(axis, e.ndim, operation)]
-    extreme = reduction(reducer, e, axes, True, operation=operation)
-    here: Expr = build("equal", e, extreme)
-    if e.key.dtype.kind == "f":
-        here = build("logical_or", here, build("isnan", e))  # an extreme is NaN where there is one
+def _position(name: str, e: Expr, axis: int | None, keepdims: bool) -> Expr:
+    """The extreme and its index, counted through the folded axes: in 32 bits where they do."""
+    axes = tuple(range(e.ndim)) if axis is None else (shapes.axis_of(axis, e.ndim, name),)
+    count = math.prod(e.shape[k] for k in axes)
+    if not count:
+        return reduction(name.removeprefix("arg"), e, axes, keepdims, operation=name)  # raises
+    if not axes:
+        return cast(cast(e, np.bool_), np.int64) * 0  # the one element there is
     index: Expr | int = 0
     for k in axes:
-        along = Iota(e.shape, k, e.device)
+        along = cast(Iota(e.shape, k, e.device), np.int32 if count < 2**31 else np.int64)
         index = index * e.shape[k] + along if isinstance(index, Expr) else along
-    return reduction("min", build("where", here, index, math.prod(e.shape[k] for k in axes)), axes, keepdims)
+    assert isinstance(index, Expr), "something is folded"
+    found = several(name, (e, index), axes, keepdims, (), name)[1]
+    return cast(build("where", build("less", found, count), found, 0), np.int64)  # -inf everywhere: none is greater
 
 
 def _operand(src: Any, operation: str) -> Expr:

@@ -73,6 +73,9 @@ def reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any = None
 _known: dict[tuple[Any, ...], tuple[Key, Shape]] = {}
 
 
+_known_parts: dict[tuple[Any, ...], tuple[tuple[Key, Shape], ...]] = {}  # likewise, of each accumulator
+
+
 def _plain(axis: Any, keepdims: Any, dtype: Any) -> bool:
     """Whether these tell one fold from another: 1.0 is equal to 1, and no axis."""
     axes = axis.__class__ is int or axis is None or (axis.__class__ is tuple and all(a.__class__ is int for a in axis))
@@ -117,6 +120,11 @@ def several(
 ) -> tuple[Expr, ...]:
     """The accumulators of reducer `name` over `sources` of one shape; over nothing the `identity`."""
     first = sources[0]
+    plain = _plain(axis, keepdims, None)
+    asked = (name, *(src.key for src in sources), first.shape, axis, keepdims)
+    known = _known_parts.get(asked) if plain else None
+    if known is not None:
+        return tuple(_node(key, shape, *sources) for key, shape in known)
     axes = axes_of(axis, first, operation)
     dtypes = tuple(src.key.dtype for src in sources)
     out: list[Expr] = []
@@ -130,6 +138,10 @@ def several(
             out.append(sources[part])
         else:
             out.append(_node(reduce_key(over, part, [src.key for src in sources], dtypes), shape, *sources))
+    if plain and all(isinstance(node, Reduce) and node.key.map.reducer is name for node in out):
+        if len(_known_parts) >= shapes.MAX_SHAPES:
+            _known_parts.clear()
+        _known_parts[asked] = tuple((node.key, node.shape) for node in out)
     return tuple(out)
 
 

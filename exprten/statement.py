@@ -51,6 +51,9 @@ class Signature:
     lead: int = 0  # axes of one element that the value has before the target's
     folded: tuple[Folded, ...] = ()  # for each Reduce
     short: bool = False  # the rows that are folded: vectors take one in each lane
+    decided: tuple[
+        bool | None, ...
+    ] = ()  # of a joined target: guards of Remaps that hold everywhere in a part, or nowhere
 
 
 @dataclass(frozen=True)

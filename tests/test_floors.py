@@ -21,6 +21,7 @@ FLOORS = {
         "ir",
         "vmath",
         "rewrite derived",
+        "extremes",
         "linear folds",
         "text check interpret",
         "nest",

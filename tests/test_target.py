@@ -244,3 +244,38 @@ def test_inplace_keeps_its_promise(before):
     with pytest.raises(xt.AliasError, match="mode 'inplace' asks"):
         xt.assign(xt.concat(a, b), "inplace", xt.concat(b, c))
     xt.assign(xt.concat(a, b), "inplace", xt.concat(a, b) + 1.0)
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_code_for_a_join_of_parts_into_parts_grows_with_their_number(shift):
+    def lines(count):
+        lengths = [8 + n for n in range(count)]
+        bounds = [n + shift for n in lengths[:-1]]
+        targets = [xt.zeros((n, 3)) for n in (*bounds, sum(lengths) - sum(bounds))]
+        plan = xt.plan(xt.concat(*targets), xt.concat(*(xt.ones((n, 3)) for n in lengths)))
+        plan.run()
+        assert all((t.numpy() == 1).all() for t in targets)
+        return len(plan.llvm.splitlines()), len(plan.nest.splitlines())
+
+    (few, loops), (many, more_loops) = lines(4), lines(12)
+    assert many <= 3.2 * few
+    assert more_loops <= 3.2 * loops
+
+
+def test_parts_of_other_lengths_run_the_same_kernel_where_they_meet_the_same_parts():
+    def joined(sources, targets):
+        x = [np.random.default_rng(n).standard_normal((n, 3)).astype(np.float32) for n in sources]
+        out = [xt.zeros((n, 3)) for n in targets]
+        t = xt.concat(*out)
+        t[...] = xt.concat(*map(xt.asarray, x)) * 2
+        assert (np.concatenate([t.numpy() for t in out]) == 2 * np.concatenate(x)).all()
+
+    joined((5, 6, 7), (4, 6, 8))
+    with xt.no_compile():
+        joined((10, 9, 8), (7, 10, 10))
+        joined((4, 5, 5), (3, 4, 7))
+    joined((5, 6, 7), (5, 6, 7))
+    joined((5, 6, 7), (2, 2, 14))
+    joined((2, 2, 14), (5, 6, 7))
+    with xt.no_compile():
+        joined((5, 6, 7), (2, 3, 13))

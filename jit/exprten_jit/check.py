@@ -6,7 +6,7 @@ from .derived import TABLE
 from .dtypes import BOOL, INDEX
 from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Op, Param, Size, Value
 from .ops import CASTS, PRIMITIVE
-from .reducers import OWN, identities, reducer_of
+from .reducers import SEVERAL, identities, reducer_of
 from .reducers import TABLE as REDUCERS
 from .rewrite import walk
 
@@ -74,7 +74,7 @@ def _check_node(node: Value, kernel: Kernel) -> None:
             _require(args[0].dtype.kind in PRIMITIVE[name].llvm, f"{name} knows no {args[0].dtype}")
             _require(len({a.dtype for a in args[1:]}) < 2, f"{name} of {[a.dtype for a in args]}")
         case Fold(reducer, axis, extent, bodies):
-            _require(reducer in REDUCERS or reducer in OWN, f"{reducer} is no reducer")
+            _require(reducer in REDUCERS or reducer in SEVERAL, f"{reducer} is no reducer")
             _require(axis not in {a for a, _ in kernel.axes}, f"a fold over the kernel's axis {axis.name}")
             _require(not extent.free and extent.dtype is INDEX, f"the extent of {axis.name} is no number")
             inner = [n.axis for n in walk(*bodies) if isinstance(n, Fold)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from . import extremes  # noqa: F401  # its rows
 from .derived import apply
 from .ir import Axis, Const, Fold, Kernel, Load, Value, fold
 from .reducers import ACROSS, along, reducer_of
@@ -44,6 +45,12 @@ def combined(node: Fold, a: Sequence[Value], b: Sequence[Value]) -> tuple[Value,
     """Accumulators brought together."""
     how = reducer_of(node.reducer).combine
     return how(a, b) if callable(how) else (apply(how, *a, *b),)
+
+
+def joined(node: Fold, a: Sequence[Value], b: Sequence[Value]) -> tuple[Value, ...]:
+    """The same of elements `b` that stand behind all in the accumulators `a`."""
+    after = reducer_of(node.reducer).after
+    return after(a, b) if after else combined(node, a, b)
 
 
 def vector_axis(kernel: Kernel) -> Axis | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .dtypes import INDEX
-from .ir import Axis, Const, Kernel, Op, Size, Value
+from .ir import Axis, Const, Kernel, Op, Size, Value, negation
 from .rewrite import walk
 
 Form = dict[Axis | None, int]  # the coefficient of each axis, none of them 0, and under None the number beside them
@@ -64,6 +64,16 @@ def never(guard: Value, kernel: Kernel, sizes: Mapping[str, int]) -> bool:
                 return False
             low, high = _range(_sum(x, y, -1), kernel, sizes)
             return low >= 0 if guard.op == "less" else high < 0
+    return False
+
+
+def always(guard: Value, kernel: Kernel, sizes: Mapping[str, int]) -> bool:
+    """Whether `guard` is proved to be true at every point of `kernel`."""
+    match guard:
+        case Op("bitwise_and", args):
+            return all(always(part, kernel, sizes) for part in args)
+        case Op("less" | "greater_equal", (a, _)) if a.dtype is INDEX:
+            return never(negation(guard), kernel, sizes)
     return False
 
 

@@ -51,7 +51,7 @@ class Reducer:
     nor NaN.
 
     A reducer may have several accumulators: `combine` is then a function of two tuples of kernel IR, and `identity`, of their types,
-    gives a tuple.
+    gives a tuple. `after` does the same, in less, where all of the second stood behind all of the first.
     """
 
     name: str
@@ -62,6 +62,7 @@ class Reducer:
     empty: bool | int | None = None
     exact: Callable[[DType], bool] = lambda dtype: dtype.kind != "f"
     quick: str = ""
+    after: Callable[[Sequence[Any], Sequence[Any]], tuple[Any, ...]] | None = None
 
 
 def _same(dtype: DType) -> DType:
@@ -95,12 +96,14 @@ ROWS = (
     Reducer("all", "logical_and", np.all, _bool, lambda _: True, True),
 )
 TABLE: dict[str, Reducer] = {row.name: row for row in ROWS}
-OWN: dict[str, Reducer] = {}  # of somebody's own, by names that equal none but themselves
+SEVERAL: dict[
+    str, Reducer
+] = {}  # of several accumulators; and of somebody's own, by names that equal none but themselves
 
 
 def reducer_of(name: str) -> Reducer:
     """The row of a reducer, of the table or of somebody's own."""
-    return OWN[name] if name in OWN else TABLE[name]
+    return SEVERAL[name] if name in SEVERAL else TABLE[name]
 
 
 def identities(row: Reducer, dtypes: Sequence[DType]) -> tuple[bool | int | float, ...]:

@@ -450,8 +450,8 @@ def _computed(roots: Iterable[Value], axis: Axis) -> Iterator[Value]:
         if id(node) not in seen:
             seen.add(id(node))
             yield node
-            if isinstance(node, Op):
-                stack.extend(node.args)
+            if isinstance(node, Op):  # an index that is converted is counted in the narrow type
+                stack.extend(arg for arg in node.args if node.op != "cast" or not isinstance(arg, Axis))
             elif isinstance(node, Fold) and axis in node.free:
                 stack.extend(node.bodies)
             elif isinstance(node, Component) and axis in node.free:

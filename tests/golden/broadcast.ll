@@ -150,24 +150,10 @@ after3:
 define void @kernel(ptr %words, i64 %threads) nounwind {
 entry:
   %v28 = alloca [2 x i64], align 64
-  %v1 = getelementptr i64, ptr %words, i64 0
-  %v2 = load ptr, ptr %v1
-  %v3 = getelementptr i64, ptr %words, i64 1
-  %v4 = load ptr, ptr %v3
-  %v5 = getelementptr i64, ptr %words, i64 2
-  %v6 = load ptr, ptr %v5
-  %v7 = getelementptr i64, ptr %words, i64 3
-  %v8 = load ptr, ptr %v7
   %v9 = getelementptr i64, ptr %words, i64 4
   %v10 = load i64, ptr %v9
   %v11 = getelementptr i64, ptr %words, i64 5
   %v12 = load i64, ptr %v11
-  %v13 = getelementptr i64, ptr %words, i64 6
-  %v14 = load i64, ptr %v13
-  %v15 = getelementptr i64, ptr %words, i64 7
-  %v16 = load i64, ptr %v15
-  %v17 = getelementptr i64, ptr %words, i64 8
-  %v18 = load i64, ptr %v17
   %v19 = sdiv i64 %v10, 1
   %v20 = icmp slt i64 %v19, 64
   %v21 = sdiv i64 %v12, 64

@@ -9,8 +9,6 @@ entry:
   %v4 = load ptr, ptr %v3
   %v5 = getelementptr i64, ptr %words, i64 2
   %v6 = load ptr, ptr %v5
-  %v7 = getelementptr i64, ptr %words, i64 3
-  %v8 = load i64, ptr %v7
   %v9 = getelementptr i64, ptr %words, i64 4
   %v10 = load double, ptr %v9
   %v11 = getelementptr i64, ptr %context, i64 1
@@ -146,16 +144,8 @@ after9:
 define void @kernel(ptr %words, i64 %threads) nounwind {
 entry:
   %v11 = alloca [2 x i64], align 64
-  %v1 = getelementptr i64, ptr %words, i64 0
-  %v2 = load ptr, ptr %v1
-  %v3 = getelementptr i64, ptr %words, i64 1
-  %v4 = load ptr, ptr %v3
-  %v5 = getelementptr i64, ptr %words, i64 2
-  %v6 = load ptr, ptr %v5
   %v7 = getelementptr i64, ptr %words, i64 3
   %v8 = load i64, ptr %v7
-  %v9 = getelementptr i64, ptr %words, i64 4
-  %v10 = load double, ptr %v9
   store ptr %words, ptr %v11
   %v12 = getelementptr i64, ptr %v11, i64 1
   store i64 0, ptr %v12

@@ -10,8 +10,6 @@ entry:
   %v2 = load ptr, ptr %v1
   %v3 = getelementptr i64, ptr %words, i64 1
   %v4 = load ptr, ptr %v3
-  %v5 = getelementptr i64, ptr %words, i64 2
-  %v6 = load i64, ptr %v5
   %v7 = getelementptr i64, ptr %words, i64 3
   %v8 = load i64, ptr %v7
   %v9 = getelementptr i64, ptr %words, i64 4
@@ -20,14 +18,8 @@ entry:
   %v12 = load i64, ptr %v11
   %v13 = getelementptr i64, ptr %words, i64 6
   %v14 = load i64, ptr %v13
-  %v15 = getelementptr i64, ptr %words, i64 7
-  %v16 = load i64, ptr %v15
   %v17 = getelementptr i64, ptr %words, i64 8
   %v18 = load i64, ptr %v17
-  %v19 = getelementptr i64, ptr %words, i64 9
-  %v20 = load i64, ptr %v19
-  %v21 = getelementptr i64, ptr %words, i64 10
-  %v22 = load i64, ptr %v21
   %v23 = getelementptr i64, ptr %words, i64 11
   %v24 = load i64, ptr %v23
   %v25 = getelementptr i64, ptr %words, i64 12
@@ -165,30 +157,10 @@ after3:
 define void @kernel(ptr %words, i64 %threads) nounwind {
 entry:
   %v28 = alloca [2 x i64], align 64
-  %v1 = getelementptr i64, ptr %words, i64 0
-  %v2 = load ptr, ptr %v1
-  %v3 = getelementptr i64, ptr %words, i64 1
-  %v4 = load ptr, ptr %v3
   %v5 = getelementptr i64, ptr %words, i64 2
   %v6 = load i64, ptr %v5
   %v7 = getelementptr i64, ptr %words, i64 3
   %v8 = load i64, ptr %v7
-  %v9 = getelementptr i64, ptr %words, i64 4
-  %v10 = load i64, ptr %v9
-  %v11 = getelementptr i64, ptr %words, i64 5
-  %v12 = load i64, ptr %v11
-  %v13 = getelementptr i64, ptr %words, i64 6
-  %v14 = load i64, ptr %v13
-  %v15 = getelementptr i64, ptr %words, i64 7
-  %v16 = load i64, ptr %v15
-  %v17 = getelementptr i64, ptr %words, i64 8
-  %v18 = load i64, ptr %v17
-  %v19 = getelementptr i64, ptr %words, i64 9
-  %v20 = load i64, ptr %v19
-  %v21 = getelementptr i64, ptr %words, i64 10
-  %v22 = load i64, ptr %v21
-  %v23 = getelementptr i64, ptr %words, i64 11
-  %v24 = load i64, ptr %v23
   %v25 = getelementptr i64, ptr %words, i64 12
   %v26 = load double, ptr %v25
   %v27 = fptrunc double %v26 to float

@@ -9,8 +9,6 @@ entry:
   %v2 = load ptr, ptr %v1
   %v3 = getelementptr i64, ptr %words, i64 1
   %v4 = load ptr, ptr %v3
-  %v5 = getelementptr i64, ptr %words, i64 2
-  %v6 = load i64, ptr %v5
   %v7 = getelementptr i64, ptr %words, i64 3
   %v8 = load double, ptr %v7
   %v9 = fptrunc double %v8 to float
@@ -123,10 +121,6 @@ after8:
 define void @kernel(ptr %words, i64 %threads) nounwind {
 entry:
   %v13 = alloca [2 x i64], align 64
-  %v1 = getelementptr i64, ptr %words, i64 0
-  %v2 = load ptr, ptr %v1
-  %v3 = getelementptr i64, ptr %words, i64 1
-  %v4 = load ptr, ptr %v3
   %v5 = getelementptr i64, ptr %words, i64 2
   %v6 = load i64, ptr %v5
   %v7 = getelementptr i64, ptr %words, i64 3

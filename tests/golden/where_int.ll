@@ -5,8 +5,6 @@ entry:
   %words = load ptr, ptr %context
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1
-  %v3 = getelementptr i64, ptr %words, i64 1
-  %v4 = load i64, ptr %v3
   %v5 = getelementptr i64, ptr %words, i64 2
   %v6 = load i64, ptr %v5
   %v7 = trunc i64 %v6 to i8
@@ -123,8 +121,6 @@ after9:
 define void @kernel(ptr %words, i64 %threads) nounwind {
 entry:
   %v16 = alloca [4 x i64], align 64
-  %v1 = getelementptr i64, ptr %words, i64 0
-  %v2 = load ptr, ptr %v1
   %v3 = getelementptr i64, ptr %words, i64 1
   %v4 = load i64, ptr %v3
   %v5 = getelementptr i64, ptr %words, i64 2

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ..derived import apply
 from ..dtypes import DType
-from ..folds import combined
+from ..folds import combined, joined
 from ..ir import Fold, Value, components, local
 from ..nest import Nest, Reduce
 from ..reducers import Order, halved, identities, reducer_of
@@ -63,7 +63,7 @@ class Folds(Values):
         t, width, folds = self.text, stmt.lanes, stmt.folds
         groups = order.lanes // width
         whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
-        merge = self._merge(folds)
+        merge, join = self._merge(folds), self._merge(folds, self.join)
 
         def elements(k: str, mask: str | None = None, count: int = width) -> Row:
             where, inside = Where(stmt.axis, k, count, mask), dict(known)
@@ -71,7 +71,7 @@ class Folds(Values):
             return [self.widened(x, count) for x in values]
 
         def step(k: str, lanes: list[Row]) -> list[Row]:
-            return [merge(lane, elements(t.index("add", k, g * width))) for g, lane in enumerate(lanes)]
+            return [join(lane, elements(t.index("add", k, g * width))) for g, lane in enumerate(lanes)]
 
         def masked_step(k: str, lanes: list[Row]) -> list[Row]:
             out = []
@@ -80,7 +80,7 @@ class Folds(Values):
             for g, lane in enumerate(lanes):
                 positions = ", ".join(f"i32 {g * width + n}" for n in range(width))
                 mask = t.let(f"icmp slt <{width} x i32> <{positions}>, {many.name}", "i1", width)
-                new = merge(lane, elements(t.index("add", k, g * width), mask.name))
+                new = join(lane, elements(t.index("add", k, g * width), mask.name))
                 out.append([t.let(f"select {mask}, {n}, {o}", o.lane, width) for n, o in zip(new, lane, strict=True)])
             return out
 
@@ -103,8 +103,8 @@ class Folds(Values):
         """
         t, folds, width = self.text, stmt.folds, stmt.lanes
         many = len(lanes) * stmt.chains
-        quick = [bool(reducer_of(node.reducer).quick) and node.dtype.kind == "f" for node in folds]
-        merge = self._merge(folds, quick)
+        quick = [bool(reducer_of(node.reducer).quick) and node.dtype.kind == "f" for node in folds for _ in node.bodies]
+        merge, join = self._merge(folds, self._quick), self._merge(folds, self._quick_join)
 
         def step(k: str, carried: list[Row]) -> list[Row]:
             *chains, (unordered,) = carried
@@ -115,7 +115,7 @@ class Folds(Values):
                         unordered = t.let(
                             f"or {unordered}, {t.let(f'fcmp uno {x}, {y.name}', 'i1', width).name}", "i1", width
                         )
-            return [*(merge(chain, row) for chain, row in zip(chains, found, strict=True)), [unordered]]
+            return [*(join(chain, row) for chain, row in zip(chains, found, strict=True)), [unordered]]
 
         def once(_: str, carried: list[Row]) -> list[Row]:
             before = carried[1:]
@@ -216,28 +216,39 @@ class Folds(Values):
 
     def combine(self, node: Fold, a: Row, b: Row) -> Row:
         """The accumulators of one fold."""
+        return self._brought(combined, node, a, b)
+
+    def join(self, node: Fold, a: Row, b: Row) -> Row:
+        """Elements behind those that are in the accumulators of one fold."""
+        return self._brought(joined, node, a, b)
+
+    def _brought(self, how: Callable[..., tuple[Value, ...]], node: Fold, a: Row, b: Row) -> Row:
         x, y = ([local(f"{name}{k}", dtype) for k, dtype in enumerate(node.dtypes)] for name in "ab")
         known: Known = dict(zip((*x, *y), (*a, *b), strict=True))
-        return [self.widened(self.value(value, known, None), a[0].count) for value in combined(node, x, y)]
+        return [self.widened(self.value(value, known, None), a[0].count) for value in how(node, x, y)]
 
-    def _merge(self, folds: Sequence[Fold], quick: Sequence[bool] = ()) -> Combine:
-        """What brings the accumulators of all `folds` together; of `quick` ones by a comparison alone."""
+    def _merge(self, folds: Sequence[Fold], how: Callable[[Fold, Row, Row], Row] | None = None) -> Combine:
+        """What brings the accumulators of all `folds` together."""
 
         def merge(a: Row, b: Row) -> Row:
             out: Row = []
-            for f, node in enumerate(folds):
+            for node in folds:
                 mine = slice(len(out), len(out) + len(node.bodies))
-                how = self._quick if quick and quick[f] else self.combine
-                out += how(node, a[mine], b[mine])
+                out += (how or self.combine)(node, a[mine], b[mine])
             return out
 
         return merge
 
     def _quick(self, node: Fold, a: Row, b: Row) -> Row:
-        """The greater of two, or the less: in one instruction."""
+        """The greater of two, or the less: in one instruction, where there is such a comparison."""
+        if not reducer_of(node.reducer).quick or node.dtype.kind != "f":
+            return self.combine(node, a, b)
         x, y = local("a", node.dtype), local("b", node.dtype)
         chosen = apply("where", apply(reducer_of(node.reducer).quick, x, y), x, y)
         return [self.value(chosen, {x: b[0], y: a[0]}, None)]
+
+    def _quick_join(self, node: Fold, a: Row, b: Row) -> Row:
+        return (self._quick if reducer_of(node.reducer).quick else self.join)(node, a, b)
 
     def _tree(self, lanes: list[Row], combine: Combine) -> Row:
         """All lanes as one: whole registers first, then inside the last one."""

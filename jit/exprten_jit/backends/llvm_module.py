@@ -9,6 +9,7 @@ nothing that is brought together in one order: of a fold they take whole subtree
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..dtypes import DTYPES
@@ -56,7 +57,7 @@ class _Module(Loops):
 
     def _end(self, head: str) -> str:
         self.text.put("ret void")
-        body = "\n".join(["entry:", *self.text.reserved, *self.text.lines])
+        body = "\n".join(["entry:", *self.text.reserved, *_needed(self.text.lines)])
         return f"define {head} nounwind {{\n{body}\n}}"
 
     def _arguments(self) -> Known:
@@ -234,3 +235,24 @@ class _Module(Loops):
 def _values(stmt: Reduce) -> list[Value]:
     """What the folds of a statement come to."""
     return [value for node in stmt.folds for value in components(node)]
+
+
+_ARGUMENT = re.compile(r"  (%v\d+) = (?:getelementptr i64, ptr %words, i64 \d+|load (?:ptr|i64|double), ptr (%v\d+))$")
+
+
+def _needed(lines: list[str]) -> list[str]:
+    """Without arguments that are not used: a kernel of many parts has a function for each, and they take all of its arguments."""
+    first = int(lines[0].startswith("  %words ="))
+    head = next((n for n, line in enumerate(lines) if n >= first and not _ARGUMENT.match(line)), len(lines))
+    used = set(_NAME.findall("\n".join(lines[head:])))
+    kept = []
+    for line in reversed(lines[first:head]):
+        found = _ARGUMENT.match(line)
+        assert found is not None, "a head of arguments"
+        if found[1] in used:
+            used.add(found[2])
+            kept.append(line)
+    return [*lines[:first], *reversed(kept), *lines[head:]]
+
+
+_NAME = re.compile(r"%v\d+")

@@ -92,6 +92,8 @@ class Values(ABC):
             form = affine(node.offset, where.axis)
             if form:
                 return (*form,) if node.when is None else (*form, node.when)
+        if isinstance(node, Op) and node.op == "cast" and where is not None and node.args[0] is where.axis:
+            return ()  # counted in the type it is converted to
         return (node.extent,) if isinstance(node, Fold) else node.children
 
     @abstractmethod
@@ -126,6 +128,12 @@ class Values(ABC):
                 return found[0]
             case Component():
                 raise AssertionError("a component is known when its fold is")
+            case Op("cast", (Axis() as a,), dtype) if where is not None and a is where.axis and a not in known:
+                if where.count == 1 or dtype.kind != "i":
+                    return self.cast(self._axis(where), a.dtype, dtype)
+                at = self.cast(Lanes(where.at, INDEX_TYPE), a.dtype, dtype)
+                steps = self.iota(dtype.lane, where.count).split("> ", 1)[1]
+                return self.text.let(f"add {self.splat(at, where.count)}, {steps}", dtype.lane, where.count)
             case Op("cast", (a,), dtype):
                 return self.cast(known[a], a.dtype, dtype)
             case Op("bits", (a,), dtype):
