@@ -258,8 +258,8 @@ def test_code_for_a_join_of_parts_into_parts_grows_with_their_number(shift):
         return len(plan.llvm.splitlines()), len(plan.nest.splitlines())
 
     (few, loops), (many, more_loops) = lines(4), lines(12)
-    assert many <= 3.2 * few
-    assert more_loops <= 3.2 * loops
+    assert many <= 3.5 * few  # 9 would be the square
+    assert more_loops <= 3.5 * loops
 
 
 def test_parts_of_other_lengths_run_the_same_kernel_where_they_meet_the_same_parts():
@@ -278,4 +278,4 @@ def test_parts_of_other_lengths_run_the_same_kernel_where_they_meet_the_same_par
     joined((5, 6, 7), (2, 2, 14))
     joined((2, 2, 14), (5, 6, 7))
     with xt.no_compile():
-        joined((5, 6, 7), (2, 3, 13))
+        joined((8, 6, 7), (3, 3, 15))
