@@ -10,10 +10,10 @@ from typing import Any
 
 from .errors import CompileError
 from .expr import Apply, Expr, Weak, build, cast, late
-from .key import reduce_key, remap_key
+from .key import remap_key
 from .leaf import Leaf
 from .product import Dot, dot_of
-from .reduction import Reduce, reduction
+from .reduction import Reduce, folded_again, reduction
 from .remap import Remap, remap
 from .show import tree
 
@@ -84,10 +84,8 @@ def _again(node: Expr, args: list[Any]) -> Expr:
             return cast(args[0], key.dtype.numpy) if key.op == "cast" else build(key.op, *args)
         case Dot():
             return dot_of(args[0], args[1], "dot")
-        case Reduce(key=key):
-            reduce = Reduce()
-            reduce.key, reduce.shape, reduce.src = reduce_key(key.map, args[0].key, key.dtype), node.shape, args[0]
-            return reduce
+        case Reduce():
+            return folded_again(node, args)
         case Remap():
             made, (src, *rest) = Remap(), args
             other = rest[0] if rest else None

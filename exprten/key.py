@@ -84,7 +84,7 @@ def reduce_key(over: object, part: int, sources: Sequence[Key], accumulators: tu
     name = ("reduce", over, part, *sources, *accumulators)
     found = _keys.get(name)
     if found is None:
-        made = Key("reduce", accumulators[part], _device("reduce", sources), sources, accumulators)
+        made = Key("reduce", accumulators[part], shared_device("reduce", sources), sources, accumulators)
         found = _keys.setdefault(name, made)
         found.map = over
     return found

@@ -92,6 +92,12 @@ def _node(key: Key, shape: Shape, src: Expr, *more: Expr) -> Reduce:
     return node
 
 
+def folded_again(node: Reduce, sources: Sequence[Expr]) -> Reduce:
+    """The fold of other sources of the same shapes and types."""
+    key = reduce_key(node.key.map, node.key.map.part, [src.key for src in sources], node.key.types)
+    return _node(key, node.shape, *sources)
+
+
 def _new_reduction(name: str, src: Expr, axis: Any, keepdims: Any, dtype: Any, operation: str) -> Expr:
     row = TABLE.get(name)
     if row is None:
