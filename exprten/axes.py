@@ -140,6 +140,38 @@ def short_rows(axes: list[int], same: Same, target: Layout) -> list[int] | None:
     return [*(k for k in axes if k != inner), inner]  # however few there are: another batch is not to be compiled for
 
 
+SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read
+
+
+def nearest_inside(axes: list[int], same: Same, target: Layout) -> list[int]:
+    """The target's axes with the one innermost along which the largest folded operand runs on, where the target is small beside it."""
+    views = [(view.size, n, view) for n, view in zip(_leaves(same.found), same.found.layouts, strict=True)]
+    size, n, view = max(views, key=lambda found: found[:2], default=(0, 0, target))
+    if size < SMALL * target.size:
+        return axes
+    near = {p for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and abs(s) == 1}
+    inner = [k for k in axes if same.of((TARGET, k)) in near]
+    return [*(k for k in axes if k not in inner), *inner]
+
+
+def rows_are_near(axes: list[int], same: Same) -> bool:
+    """Whether the elements of a fold lie nearer together than those along the innermost loop, though not side by side: then the fold is
+    taken along them, where else every lane would read a line of its own.
+    """
+    if not axes:
+        return False
+    inner, views = same.of((TARGET, axes[-1])), list(zip(_leaves(same.found), same.found.layouts, strict=True))
+    for n in same.found.folds:
+        key, ref = same.found.structure[n][:2]
+        mine = {p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes}
+        for leaf, view in views:
+            strides = {p: abs(s) for p, s in zip(same.dims(leaf), view.strides, strict=True) if p is not None and s}
+            steps = [strides[p] for p in mine if p in strides]
+            if inner in strides and inner not in mine and steps and 1 < min(steps) < strides[inner]:
+                return True
+    return False
+
+
 def _is_row(same: Same, place: Place) -> bool:
     """Whether the elements along an axis lie side by side in some operand."""
     views = zip(_leaves(same.found), same.found.layouts, strict=True)

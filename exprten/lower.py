@@ -176,6 +176,7 @@ class _Lowering:
                 self.signature.reverse,
                 kernel,
                 self.signature.short,
+                self.signature.rows,
             )
             if self.reduce:
                 settle = ordered(kernel)
@@ -223,6 +224,7 @@ class _Lowering:
             tuple(self.params),
             signature.reverse,
             short=signature.short,
+            rows=signature.rows,
         )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]

@@ -13,7 +13,7 @@ from typing import Any
 
 from exprten_jit.dtypes import DType
 
-from .axes import Folded, Same, folded, folds_first, merged, short_rows
+from .axes import Folded, Same, folded, folds_first, merged, nearest_inside, rows_are_near, short_rows
 from .gather import WEAK, Gathered, ones
 from .joined import Joined, parts_of
 from .leaf import Leaf
@@ -51,6 +51,7 @@ class Signature:
     lead: int = 0  # axes of one element that the value has before the target's
     folded: tuple[Folded, ...] = ()  # for each Reduce
     short: bool = False  # the rows that are folded: vectors take one in each lane
+    rows: bool = False  # folds lie nearer together than the innermost axis does
     decided: tuple[
         bool | None, ...
     ] = ()  # of a joined target: guards of Remaps that hold everywhere in a part, or nowhere
@@ -97,7 +98,7 @@ def arrange(
     if short is not None:
         axes = short
     elif same is not None:
-        axes = folds_first(axes, same)
+        axes = folds_first(axes if reverse else nearest_inside(axes, same, goals[0]), same)
     if same is not None:
         extents = [goals[0].shape[k] for k in axes]
     if loops is not None:
@@ -123,7 +124,7 @@ def arrange(
     sizes += lengths
     signature = Signature(
         mode.op, joined, count, types, structure, tuple(operands), tuple(axes), found.indexed, reverse, options, lead, over,
-        short is not None,
+        short is not None, same is not None and short is None and rows_are_near(axes, same),
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, tuple(sizes), tuple(every), turned)

@@ -529,6 +529,41 @@ def test_short_rows_of_more_axes(shape):
         same(xt.evaluate(xt.argmin(t, -1)).numpy(), x.argmin(-1))
 
 
+def test_elements_that_lie_nearer_than_the_next_row_are_taken_along_it():
+    x = np.random.default_rng(0).standard_normal((9, 201)).astype(np.float32)
+    order = reducers.along(xt.zeros(1).key.dtype)
+    for step in (2, 3, -2):
+        apart = x[:, ::step]
+        plan = xt.plan(xt.zeros(9), xt.sum(xt.asarray(apart), 1))
+        want = [brought_together(row, operator.add, np.float32(-0.0), order) for row in apart]
+        same(plan.run().numpy(), np.array(want, np.float32), f"step {step}")
+        same(judged(plan), np.array(want, np.float32), f"step {step}")
+        check("max", apart, 1)
+        check("max", apart, 0)
+
+
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(3))), ids=str)
+def test_a_small_target_is_stored_across_where_what_is_folded_runs_along(axes):
+    x = elements("sum", "float32", (6, 70, 33)).transpose(axes)
+    for axis, reducer in itertools.product(range(3), ("sum", "max")):
+        check(reducer, x, axis)
+        out = place(np.zeros(reference(reducer, x, axis).shape, np.float32), "padded")
+        xt.asarray(out.array)[...] = getattr(xt, reducer)(xt.asarray(x), axis)
+        same(out.array, reference(reducer, x, axis))
+        out.assert_untouched()
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 10, 17, 31, 65])
+def test_a_few_columns_of_many_rows(columns):
+    for rows in (3, 257, 1000):
+        x = elements("sum", "float32", (rows, columns), rows)
+        check("sum", x, 0)
+        out = place(np.zeros((rows, columns), np.float32), "padded")
+        xt.asarray(out.array)[...] = xt.asarray(x) - xt.max(xt.asarray(x), 0)
+        same(out.array, x - x.max(0))
+        out.assert_untouched()
+
+
 def test_short_rows_of_any_length_are_one_kernel():
     for n in (2, 3):
         xt.evaluate(softmax(xt, xt.ones((100, n)), 1))

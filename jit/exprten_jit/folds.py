@@ -61,7 +61,7 @@ def vector_axis(kernel: Kernel) -> Axis | None:
     if kernel.short:
         return axis
     found = folds_of(*(store.value for store in kernel.stores))
-    return None if any(axis in node.free and owns_rows(node) for node in found) else axis
+    return None if any(axis in node.free and (kernel.rows or owns_rows(node)) for node in found) else axis
 
 
 def ordered(kernel: Kernel) -> Callable[[Value], Value]:

@@ -196,7 +196,8 @@ class Store:
 class Kernel:
     """`axes` are ordered, outermost first, each with its extent; `leaves`, `sizes` and `params` are the arguments, in order.
     `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each. `short`: no row
-    that is folded has more than `reducers.SHORT` elements, and vectors are to take a row in each lane.
+    that is folded has more than `reducers.SHORT` elements, and vectors are to take a row in each lane. `rows`: what is folded lies
+    nearer together than what the innermost axis runs over.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -207,6 +208,7 @@ class Kernel:
     reverse: bool = False  # walk every axis downwards, for a target that is also read at earlier addresses
     then: Kernel | None = None
     short: bool = False
+    rows: bool = False
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

@@ -29,6 +29,7 @@ class Folds(Values):
     def __init__(self, nest: Nest, fast_math: bool) -> None:
         super().__init__(fast_math)
         self.nest = nest
+        self.given = {leaf.name for leaf in nest.kernel.leaves}
         self.waiting = ""
 
     def alone(self, node: Fold, known: Known) -> Row:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..dtypes import DTYPES, INDEX, DType
-from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Store, Value, components
+from ..ir import Axis, Component, Const, Fold, Leaf, Load, Local, Op, Param, Size, Store, Value, components
 from ..ops import CASTS, PRIMITIVE
 from ..rewrite import affine
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
@@ -68,6 +68,7 @@ class Values(ABC):
         self.text = Text()
         self.address: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
+        self.given: set[str] = set()  # the names of a kernel's arguments
         self.splats: Known = {}
         self.flags = " contract" if fast_math else ""  # a * b + c may become one fma
 
@@ -274,7 +275,7 @@ class Values(ABC):
         coefficient = form[0]
         offset = self._offset(form, known, where)
         if isinstance(coefficient, Const) and coefficient.value == 1:
-            return self._wide_load(self._at(node, offset, when), dtype, where)
+            return self._wide_load(self._at(node, offset, when), dtype, self._whole(node.leaf, where))
         assert where.mask is None, "a masked step has unit strides only"
         if isinstance(coefficient, Const) and coefficient.value == -1:
             last = self.text.index("sub", offset, where.count - 1)
@@ -287,6 +288,10 @@ class Values(ABC):
             )
             return self._lanes(wide, dtype)
         return self._strided_load(node, offset, known[coefficient].name, when, where)
+
+    def _whole(self, leaf: Leaf, where: Where) -> Where:
+        """All lanes where memory is our own: it has room for them, and what was stored under a mask is long in coming back."""
+        return where if where.mask is None or leaf.name in self.given else replace(where, mask=None)
 
     def _offset(self, form: tuple[Value, Value], known: Known, where: Where) -> str:
         """The offset of lane 0."""
@@ -351,6 +356,7 @@ class Values(ABC):
         coefficient, stride = form[0], known[form[0]].name
         offset = self._offset(form, known, where)
         address = self._pointer(store.leaf.name, dtype, offset)
+        where = self._whole(store.leaf, where)
         if where.mask is not None:
             function, mask = f"@llvm.masked.store.v{where.count}{dtype.suffix}.p0", f"<{where.count} x i1>"
             t.declare(function, "void", value.type, "ptr", "i32 immarg", mask)
