@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from types import MethodType
-from typing import Any
+from typing import Any, TypeVar
 
 from exprten_jit.directcall import Seen, slot_offsets
 from exprten_jit.kernelcall import kernel_call
 from exprten_jit.listcall import list_call
-from exprten_jit.reading import Entry, Operand, Row
+from exprten_jit.reading import Entry, Operand, Row, Scope
 from exprten_jit.scalarcode import supported
-from exprten_jit.vectorcall import callable_type, redirect, redirected
+from exprten_jit.vectorcall import callable_type, redirect, redirectable, redirected
 
 from .buffer import Promised
 from .direct import reader
 from .launch import DIRECT_AFTER, RELEASE, Launch, Statement, run_pinned
 from .leaf import Leaf
-from .options import DEFAULT, USE_CTYPES, Options, current, scope
+from .options import DEFAULT, USE_CTYPES, Options, scope, variable
 from .tensor import Tensor
 from .trace import Trace
 
+E = TypeVar("E", bound="Entrance")
 MAX_OPERANDS = 64
 MAX_ENTRIES = 8  # ways of calling one thing that are machine code, under one set of options
 MAX_FORMS = 256  # ways of calling that are counted; beyond it counting starts afresh
@@ -45,67 +45,52 @@ class Entrance:
     def __init__(self) -> None:
         self._forms: dict[object, int] = {}  # how often each form came
         self._made: dict[int, int] = {}  # entries under each set of options, by its identity: options are interned
-        self._optioned: dict[int, Callable[..., None]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        direct = self._optioned.get(id(current())) if scope.open else None
-        (direct or self._run)(*args, **kwargs)
+        self._run(*args, **kwargs)
 
     def _run(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError
 
     def _due(self, form: object, options: Options) -> bool:
         """Whether it is time for machine code for calls of this form."""
-        if USE_CTYPES or callable_type(Under) is Under:
+        if not redirectable(self):
             return False
         if len(self._forms) >= MAX_FORMS:
             self._forms.clear()
-        count = self._forms[options, form] = self._forms.get((options, form), 0) + 1
+        count = self._forms[id(options), form] = self._forms.get((id(options), form), 0) + 1
         return count == DIRECT_AFTER and self._made.get(id(options), 0) < MAX_ENTRIES
 
     def _install(self, options: Options, make: Callable[[Entry], int], form: Form, traces: Sequence[Trace]) -> None:
-        """Let calls enter what `make` gives for an entry; 0: there is nothing."""
-        guarded = options is DEFAULT and not scope.open
-        into = self if guarded else self._optioned.setdefault(id(options), _under()(self._run))
-        slow = MethodType(Entrance.__call__, self) if guarded else self._run
+        """Let calls under `options` enter what `make` gives for an entry."""
         limits = [limit for trace in traces for limit in trace.limits]
         if not all(supported(limit.number) for limit in limits):
             return
+        places = form.places
         entry = Entry(
             tensor=(Tensor,),
             key=_key_offset(),
             positional=form.positional,
             names=form.names,
-            arguments=tuple(
-                (name, form.places[name], type(x)) for name, x in form.scalars.items() if name in form.places
-            ),
-            defaults=tuple((name, x) for name, x in form.scalars.items() if name not in form.places),
-            statics=tuple((form.places[name], x) for name, x in form.statics.items() if name in form.places),
+            arguments=tuple((name, places[name], type(x)) for name, x in form.scalars.items() if name in places),
+            defaults=tuple((name, x) for name, x in form.scalars.items() if name not in places),
+            statics=tuple((places[name], x) for name, x in form.statics.items() if name in places),
             limits=tuple((limit.number, limit.low, limit.high) for limit in limits),
             many=RELEASE,
             threads=options.num_threads or 0,
             pinned=_nothing,
-            closed=_scope() if guarded else None,
-            previous=redirected(into),
-            slow=slow,
+            scope=_scope(),
+            options=options,
+            previous=redirected(self),
+            slow=self._run,
         )
-        redirect(into, make(entry))
+        redirect(self, make(entry))
         self._made[id(options)] = self._made.get(id(options), 0) + 1
 
 
-class Under:
-    """Calls under options of their own."""
-
-    def __init__(self, slow: Callable[..., None]) -> None:
-        self._slow = slow
-
-    def __call__(self, *args: Any, **kwargs: Any) -> None:
-        self._slow(*args, **kwargs)
-
-
-@cache
-def _under() -> type[Under]:
-    return callable_type(Under)
+def enterable(cls: type[E]) -> type[E]:
+    """The class to make instances of that can be called in machine code; where there is no such thing, `cls` itself."""
+    return cls if USE_CTYPES else callable_type(cls)
 
 
 def row_of(form: Form, trace: Trace, tensors: Sequence[Tensor], statement: Statement, launch: Launch) -> Row | None:
@@ -198,5 +183,5 @@ def _key_offset() -> int:
 
 
 @cache
-def _scope() -> tuple[object, int]:
-    return scope, slot_offsets(scope, ("open",))["open"]
+def _scope() -> Scope:
+    return Scope(scope, slot_offsets(scope, ("open",))["open"], variable, DEFAULT)

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from exprten_jit.vectorcall import callable_type
-
 from .arguments import Arguments, Definition, traced
-from .entry import Entrance, row_of, several
+from .entry import Entrance, enterable, row_of, several
 from .errors import AliasError, ExprtenError
 from .launch import Launch, Statement, run
 from .leaf import Leaf
-from .options import USE_CTYPES, current
+from .options import current
 from .overlap import shares
 from .trace import Trace
 
@@ -141,4 +139,4 @@ def _spans(row: int, s: Statement) -> list[tuple[int, int, int, bool, Leaf]]:
 @cache
 def foreach_type() -> type[Foreach]:
     """The class of what is called, or where machine code cannot be put behind a call, Foreach itself."""
-    return Foreach if USE_CTYPES else callable_type(Foreach)
+    return enterable(Foreach)

@@ -8,14 +8,11 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from exprten_jit.vectorcall import callable_type
-
 from .arguments import Arguments, definition, traced
-from .entry import Entrance, row_of, single
+from .entry import Entrance, enterable, row_of, single
 from .foreach import foreach_type
 from .kernelplan import KernelPlan
 from .launch import Launch, Statement, run
-from .options import USE_CTYPES
 from .trace import Trace
 
 
@@ -82,7 +79,7 @@ class Kernel(Entrance):
 
 @functools.cache
 def _kernel_type() -> type[Kernel]:
-    return Kernel if USE_CTYPES else callable_type(Kernel)
+    return enterable(Kernel)
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:

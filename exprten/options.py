@@ -57,7 +57,7 @@ def _from_environment() -> Options:
 DEFAULT = _from_environment()
 USE_CTYPES = _flag("EXPRTEN_CTYPES")  # enter kernels through ctypes, not through builtins
 _interned: dict[Options, Options] = {DEFAULT: DEFAULT}
-_current: ContextVar[Options] = ContextVar("exprten_options", default=DEFAULT)
+variable: ContextVar[Options] = ContextVar("exprten_options", default=DEFAULT)
 _compiling: ContextVar[bool] = ContextVar("exprten_compiling", default=True)
 
 
@@ -81,7 +81,7 @@ def of_kernel(options: Options) -> Options:
 
 def current() -> Options:
     """The options in force here."""
-    return _current.get()
+    return variable.get()
 
 
 @contextlib.contextmanager
@@ -96,14 +96,14 @@ def options(**changes: bool | int | float | str | None) -> Iterator[Options]:
     unknown = sorted(set(changes) - set(names))
     if unknown:
         raise TypeError(f"options: there is no option {', '.join(unknown)}; there are {', '.join(names)}")
-    new = replace(_current.get(), **changes)  # type: ignore[arg-type]  # the fields check themselves
-    token = _current.set(_interned.setdefault(new, new))
+    new = replace(variable.get(), **changes)  # type: ignore[arg-type]  # the fields check themselves
+    token = variable.set(_interned.setdefault(new, new))
     scope.open += 1
     try:
-        yield _current.get()
+        yield variable.get()
     finally:
         scope.open -= 1
-        _current.reset(token)
+        variable.reset(token)
 
 
 @contextlib.contextmanager

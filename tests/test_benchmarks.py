@@ -21,3 +21,12 @@ def test_quick_run_fills_the_table(tmp_path):
     rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
     assert {row["row"] for row in rows} == NAMES
     assert all(len(times) >= 2 for row in rows for times in row["times"].values())
+
+
+def test_quick_run_of_kernels_prints_every_row():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")])}
+    command = [sys.executable, "tests/benchmarks/kernels.py", "--quick"]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    rows = {line.split()[0] for line in ran.stdout.splitlines() if line}
+    assert rows >= {"call", "momentum", "adam", "small", "resnet50"}

@@ -43,12 +43,22 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Scope:
+    """Which options are in force: `default` where the slot at `offset` of `opened` holds 0, else the value of a context `variable`."""
+
+    opened: object
+    offset: int
+    variable: object
+    default: object
+
+
+@dataclass(frozen=True)
 class Entry:
     """A way of writing a call: `positional` many arguments, then those called `names`. `arguments` are scalars (name, argument, float
     or int), `defaults` those that are not given; `statics` are (argument, object); `limits` is what has to hold of ints.
 
     Tensors are of one of the classes `tensor`, with their element type in the slot at `key`. The kernel runs on
-    at most `threads` threads, 0 for as many as there are; from `many` elements on `pinned(words, buffers)` runs it. `closed` is (object, offset) of a slot that holds 0 where this may be taken.
+    at most `threads` threads, 0 for as many as there are; from `many` elements on `pinned(words, buffers)` runs it. It is for calls under `options`.
     `previous` is the address to go to otherwise; if it is 0, `slow` is called with the same arguments.
     """
 
@@ -63,7 +73,8 @@ class Entry:
     many: int
     threads: int
     pinned: Callable[[bytes, tuple[Any, ...]], None]
-    closed: tuple[object, int] | None
+    scope: Scope
+    options: object
     previous: int
     slow: Callable[..., Any]
 
@@ -94,6 +105,7 @@ C_API = {
     "PyList_GetItem": "ptr (ptr, i64)",
     "PyList_Size": "i64 (ptr)",
     "PyMem_RawRealloc": "ptr (ptr, i64)",
+    "PyContextVar_Get": "i32 (ptr, ptr, ptr)",
     "PyObject_CallFunctionObjArgs": "ptr (ptr, ...)",
     "PyObject_Vectorcall": "ptr (ptr, ptr, i64, ptr)",
 }
@@ -151,9 +163,7 @@ class Reading:
     def head(self) -> None:
         """Require that the call may be taken, was written as expected, and has the static arguments."""
         t, entry = self.text, self.entry
-        if entry.closed is not None:
-            thing, offset = entry.closed
-            self.same(self.word(self.object(thing), offset), "@zero")
+        self.same(self._options(entry.scope), self.object(entry.options))
         count = t.let(f"and i64 %given, {COUNT}", "i64").name
         self.require(t.let(f"icmp eq i64 {count}, {entry.positional}", "i1").name)
         self.require(t.let(f"icmp {'ne' if entry.names else 'eq'} ptr %names, null", "i1").name)
@@ -162,6 +172,21 @@ class Reading:
             t.when(t.let(f"icmp ne ptr %names, {last}", "i1").name, lambda: self._other_names(last))
         for argument, thing in entry.statics:
             self.same(self.argument(argument), self.object(thing))
+
+    def _options(self, scope: Scope) -> str:
+        """The options in force: the variable is asked only where there may be others than the usual ones."""
+        t, place = self.text, self.text.reserve("ptr")
+        t.put(f"store ptr {self.object(scope.default)}, ptr {place}")
+
+        def ask() -> None:
+            variable = self.object(scope.variable)
+            failed = t.let(f"call i32 @PyContextVar_Get(ptr {variable}, ptr null, ptr {place})", "i32").name
+            self.require(t.let(f"icmp eq i32 {failed}, 0", "i1").name)
+            t.put(f"call void @Py_DecRef(ptr {t.let(f'load ptr, ptr {place}', 'ptr').name})")  # the variable holds it
+
+        opened = self.word(self.object(scope.opened), scope.offset)
+        t.when(t.let(f"icmp ne ptr {opened}, @zero", "i1").name, ask)
+        return t.let(f"load ptr, ptr {place}", "ptr").name
 
     def _other_names(self, last: str) -> None:
         """Compare names one by one, and remember their tuple, which every call from one place gives: 6 ns of 60."""

@@ -59,6 +59,11 @@ def callable_type(base: type[T]) -> type[T]:
     return made
 
 
+def redirectable(instance: Any) -> bool:
+    """Whether calls of an instance can be machine code."""
+    return bool(type(instance).__flags__ & HAVE_VECTORCALL)
+
+
 def redirect(instance: Any, address: int) -> None:
     """Let calls of an instance of a `callable_type` enter the function at `address`: (self, args, count, keyword names)."""
     _slot(instance).value = address
@@ -70,6 +75,5 @@ def redirected(instance: Any) -> int:
 
 
 def _slot(instance: Any) -> ctypes.c_size_t:
-    cls = type(instance)
-    assert cls.__flags__ & HAVE_VECTORCALL, "an instance of a callable type"
-    return ctypes.c_size_t.from_address(id(instance) + cls.__basicsize__ - 8)
+    assert redirectable(instance), "an instance of a callable type"
+    return ctypes.c_size_t.from_address(id(instance) + type(instance).__basicsize__ - 8)
