@@ -408,7 +408,15 @@ def test_arithmetic_of_numpys_scalars_is_numpys():
         assert o.numpy().tolist() == [float(1 - a * b + a / 3)] * 2
 
 
-INTS = [(np.int32, 1 << 31), (np.uint8, 256), (np.uint8, -1), (np.int64, 1 << 62)]
+INTS = [
+    (np.int32, 1 << 31),
+    (np.uint8, 256),
+    (np.uint8, -1),
+    (np.int64, 1 << 62),
+    (np.uint64, -1),
+    (np.uint64, 1 << 62),
+    (np.int16, -32769),
+]
 
 
 @pytest.mark.parametrize(("dtype", "value"), INTS)
@@ -427,6 +435,19 @@ def test_an_int_is_checked_for_its_range_at_every_call(dtype, value):
     with pytest.raises(OverflowError, match=f"{value} does not fit {np.dtype(dtype).name}"):
         add(o, a=value)
     assert o.numpy().tolist() == [10] * 3
+
+
+def test_constants_beyond_int64():
+    @xt.kernel
+    def large(o, *, a):
+        o[...] = o + (1 << 63)
+        o += xt.cast(a * 1.0 < (1 << 70), np.uint64)
+
+    o = xt.zeros(2, np.uint64)
+    for k in range(1, 5):
+        o[...] = 0
+        large(o, a=k)
+        assert o.numpy().tolist() == [(1 << 63) + 1] * 2
 
 
 def test_scalars_that_python_cannot_compute_raise_what_python_raises():

@@ -36,7 +36,7 @@ class Code(Protocol):
 
 
 EXACT = 1 << 53  # ints up to it are doubles
-LOWEST = -(1 << 63)
+LOWEST, LARGEST = -(1 << 63), (1 << 63) - 1
 _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
 _INT = {"add": "sadd", "sub": "ssub", "mul": "smul"}
 _FLOAT_TEST = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
@@ -48,8 +48,8 @@ Value = tuple[str, str]  # LLVM's type, and the name or the literal
 
 def supported(number: Any) -> bool:
     """Whether a number can be computed in machine code. A Python number is one."""
-    if isinstance(number, bool | int | float) and not hasattr(number, "op"):
-        return True
+    if not hasattr(number, "op"):
+        return not isinstance(number, int) or -LARGEST <= number <= LARGEST
     whole = number.op == "pow" and number.kind is int
     return number.op in OPERATIONS and not whole and (number.op == "argument" or all(map(supported, number.args)))
 
@@ -92,6 +92,7 @@ class Scalars:
 
     def within(self, number: Any, low: int, high: int) -> None:
         """Require a range of an int."""
+        low, high = max(low, LOWEST), min(high, LARGEST)
         _, name = self.of(number)
         t = self.text
         above = t.let(f"icmp sge i64 {name}, {low}", "i1").name
