@@ -79,8 +79,9 @@ class Arguments:
         self.tensors: list[Tensor] = []
         self.names: list[str] = []  # of tensors
         self.scalars: dict[str, Any] = {}
+        self.kinds: dict[str, tuple[type, str]] = {}  # of scalars
         self.statics: dict[str, Any] = {}
-        self.plain = True  # tensors and Python numbers alone, no arrays or NumPy scalars
+        self.plain = True  # tensors and numbers alone, no arrays
         count = len(of.positional)
         for name, x in zip(of.positional, bound[:count], strict=True):
             self._positional(name, x, f"{self.title}: {name}" + ("" if row is None else f"[{row}]"))
@@ -107,12 +108,14 @@ class Arguments:
         if isinstance(x, STATIC):
             self.statics[name] = x
         elif isinstance(x, np.generic):
-            self.plain = False
+            self.plain &= isinstance(x, np.floating | np.integer)
             self.scalars[name] = coerce(x, where)
+            self.kinds[name] = (type(x), "d" if isinstance(x, np.floating) else "q")
         elif type(x) in (int, float):
             if type(x) is int and abs(x) > INDEX.largest:
                 raise OverflowError(f"{where} is {x}, which does not fit int64")
             self.scalars[name] = x
+            self.kinds[name] = (type(x), "d" if type(x) is float else "q")
         else:
             raise TypeError(
                 f"{where} is a {type(x).__name__}; keyword-only parameters are run-time scalars (Python or NumPy numbers), or bool, str, "
@@ -123,7 +126,9 @@ class Arguments:
         """How the call was written: `positional` many arguments, the others by name."""
         places = dict(zip(self.of.positional, range(positional), strict=False))
         places |= {name: positional + k for k, name in enumerate(names)}
-        return Form(positional, tuple(map(sys.intern, names)), places, self.scalars, self.statics)
+        given = {name: kind for name, kind in self.kinds.items() if name in places}
+        rest = {name: x.value if isinstance(x, Scalar) else x for name, x in self.scalars.items() if name not in places}
+        return Form(positional, tuple(map(sys.intern, names)), places, given, rest, self.statics)
 
     def prepare(self) -> tuple[Trace, tuple[Statement, Launch] | None]:
         """The statements of this call, checked and compiled."""

@@ -35,7 +35,8 @@ class Form:
     positional: int
     names: tuple[str, ...]
     places: Mapping[str, int]
-    scalars: Mapping[str, int | float]
+    scalars: Mapping[str, tuple[type, str]]  # of those that are given: class, and how it travels
+    defaults: Mapping[str, int | float]
     statics: Mapping[str, object]
 
 
@@ -51,6 +52,11 @@ class Entrance:
 
     def _run(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError
+
+    def _python(self, names: tuple[str, ...] | None, values: tuple[Any, ...]) -> None:
+        """A call that machine code was not made for: `values`, the last of them called `names`."""
+        positional = len(values) - len(names or ())
+        self._run(*values[:positional], **dict(zip(names or (), values[positional:], strict=True)))
 
     def _due(self, form: object, options: Options) -> bool:
         """Whether it is time for machine code for calls of this form."""
@@ -72,8 +78,8 @@ class Entrance:
             key=_key_offset(),
             positional=form.positional,
             names=form.names,
-            arguments=tuple((name, places[name], type(x)) for name, x in form.scalars.items() if name in places),
-            defaults=tuple((name, x) for name, x in form.scalars.items() if name not in places),
+            arguments=tuple((name, places[name], *kind) for name, kind in form.scalars.items()),
+            defaults=tuple(form.defaults.items()),
             statics=tuple((places[name], x) for name, x in form.statics.items() if name in places),
             limits=tuple((limit.number, limit.low, limit.high) for limit in limits),
             many=RELEASE,
@@ -82,7 +88,7 @@ class Entrance:
             scope=_scope(),
             options=options,
             previous=redirected(self),
-            slow=self._run,
+            slow=self._python,
         )
         redirect(self, make(entry))
         self._made[id(options)] = self._made.get(id(options), 0) + 1

@@ -175,10 +175,10 @@ def evaluate(number: Any, given: Mapping[str, Any], known: dict[int, Any]) -> An
         return number
     if id(number) not in known:
         if number.op == "argument":
-            value = given[number.args[0]]
+            known[id(number)] = given[number.args[0]]
         else:
             value = OPERATIONS[number.op](*(evaluate(x, given, known) for x in number.args))
-        known[id(number)] = _checked(number, value)
+            known[id(number)] = _checked(number, value)
     return known[id(number)]
 
 

@@ -142,7 +142,7 @@ declare ptr @PyType_GenericAlloc(ptr, i64)
 declare ptr @PyDict_GetItemWithError(ptr, ptr)
 declare ptr @PyTuple_Pack(i64, ...)
 declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
-declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyObject_VectorcallDict(ptr, ptr, i64, ptr)
 declare i32 @PyObject_IsInstance(ptr, ptr)
 declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)
 declare void @PyErr_SetString(ptr, ptr)
@@ -348,7 +348,8 @@ go:
   store ptr %self, ptr %args
   %second = getelementptr ptr, ptr %args, i64 1
   store ptr %value, ptr %second
-  %r = call ptr @PyObject_Vectorcall(ptr %call, ptr %args, i64 2, ptr null)
+  ; PyObject_Vectorcall is no symbol in Python 3.10
+  %r = call ptr @PyObject_VectorcallDict(ptr %call, ptr %args, i64 2, ptr null)
   %failed = icmp eq ptr %r, null
   br i1 %failed, label %error, label %answered
 answered:
@@ -404,7 +405,7 @@ def install(
         *((_SET_ITEM if isinstance(row, SetItem) else _ASSIGN).format_map(vars(row)) for row in assignments),
     ]
     symbols = c_api(
-        "PyType_GenericAlloc", "PyDict_GetItemWithError", "PyTuple_Pack", "PyObject_CallFunctionObjArgs", "PyObject_Vectorcall",
+        "PyType_GenericAlloc", "PyDict_GetItemWithError", "PyTuple_Pack", "PyObject_CallFunctionObjArgs", "PyObject_VectorcallDict",
         "PyObject_IsInstance", "PyLong_AsLongLongAndOverflow", "PyErr_SetString", "PyExc_TypeError", "Py_IncRef", "Py_DecRef",
     )  # fmt: skip
     objects = {

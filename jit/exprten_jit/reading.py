@@ -54,19 +54,20 @@ class Scope:
 
 @dataclass(frozen=True)
 class Entry:
-    """A way of writing a call: `positional` many arguments, then those called `names`. `arguments` are scalars (name, argument, float
-    or int), `defaults` those that are not given; `statics` are (argument, object); `limits` is what has to hold of ints.
+    """A way of writing a call: `positional` many arguments, then those called `names`. `arguments` are scalars (name, argument, class,
+    word `d` or `q`), `defaults` those that are not given; `statics` are (argument, object); `limits` is what has to hold of ints.
 
     Tensors are of one of the classes `tensor`, with their element type in the slot at `key`. The kernel runs on
     at most `threads` threads, 0 for as many as there are; from `many` elements on `pinned(words, buffers)` runs it. It is for calls under `options`.
-    `previous` is the address to go to otherwise; if it is 0, `slow` is called with the same arguments.
+    `previous` is the address to go to otherwise; if it is 0, `slow(names, values)` is called, with the names of keyword
+    arguments, or None, and all arguments.
     """
 
     tensor: tuple[type, ...]
     key: int
     positional: int
     names: tuple[str, ...]
-    arguments: tuple[tuple[str, int, type], ...]
+    arguments: tuple[tuple[str, int, type, str], ...]
     defaults: tuple[tuple[str, float | int], ...]
     statics: tuple[tuple[int, object], ...]
     limits: tuple[tuple[Number, int, int], ...]
@@ -76,7 +77,7 @@ class Entry:
     scope: Scope
     options: object
     previous: int
-    slow: Callable[..., Any]
+    slow: Callable[[tuple[str, ...] | None, tuple[Any, ...]], Any]
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,6 @@ C_API = {
     "PyMem_RawRealloc": "ptr (ptr, i64)",
     "PyContextVar_Get": "i32 (ptr, ptr, ptr)",
     "PyObject_CallFunctionObjArgs": "ptr (ptr, ...)",
-    "PyObject_Vectorcall": "ptr (ptr, ptr, i64, ptr)",
 }
 HEAD = "define ptr @enter(ptr %self, ptr %args, i64 %given, ptr %names) {\nentry:\n"
 LEVEL = 1  # of LLVM's passes: what is written with memory here is kept in registers
@@ -202,8 +202,8 @@ class Reading:
     def scalars(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
         """The scalars of each kind of row, as words."""
         made = Scalars(self)
-        for name, argument, kind in self.entry.arguments:
-            made.argument(name, argument, kind)
+        for name, argument, kind, word in self.entry.arguments:
+            made.argument(name, argument, kind, word)
         for name, x in self.entry.defaults:
             made.default(name, x)
         for number, low, high in self.entry.limits:
@@ -306,12 +306,35 @@ class Reading:
         if self.entry.previous:
             result = t.let("call ptr @previous(ptr %self, ptr %args, i64 %given, ptr %names)", "ptr").name
         else:
-            slow = self.object(self.entry.slow)
-            count = t.let(f"and i64 %given, {COUNT}", "i64").name
-            result = t.let(f"call ptr @PyObject_Vectorcall(ptr {slow}, ptr %args, i64 {count}, ptr %names)", "ptr").name
+            result = self._slow()
         t.put(f"ret ptr {result}")
         t.open("failed")
         t.put("ret ptr null")
+
+    def _slow(self) -> str:
+        """What `slow` gives for the names of keyword arguments, or None, and a tuple of all arguments."""
+        t = self.text
+        many = t.reserve("i64")
+        t.put(f"store i64 0, ptr {many}")
+        there = t.let("icmp ne ptr %names, null", "i1").name
+        t.when(there, lambda: t.put(f"store i64 {t.let('call i64 @PyTuple_Size(ptr %names)', 'i64').name}, ptr {many}"))
+        positional = t.let(f"and i64 %given, {COUNT}", "i64").name
+        count = t.index("add", positional, t.let(f"load i64, ptr {many}", "i64").name)
+        values = t.let(f"call ptr @PyTuple_New(i64 {count})", "ptr").name
+        self.require(t.let(f"icmp ne ptr {values}, null", "i1").name, "failed")
+
+        def put(i: str) -> None:
+            value = t.let(f"load ptr, ptr {t.let(f'getelementptr ptr, ptr %args, i64 {i}', 'ptr').name}", "ptr").name
+            t.put(f"call void @Py_IncRef(ptr {value})")
+            t.let(f"call i32 @PyTuple_SetItem(ptr {values}, i64 {i}, ptr {value})", "i32")
+
+        t.loop("0", count, 1, put)
+        names = t.let(f"select i1 {there}, ptr %names, ptr @none", "ptr").name
+        slow = self.object(self.entry.slow)
+        call = f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr {slow}, ptr {names}, ptr {values}, ptr null)"
+        result = t.let(call, "ptr").name
+        t.put(f"call void @Py_DecRef(ptr {values})")
+        return result
 
     def function(self, *more: str) -> str:
         """The module: the function `enter`, and what `more` declares or defines."""

@@ -63,17 +63,17 @@ class Scalars:
         self.known: dict[int, Value] = {}
         self.given: dict[str, Value] = {}
 
-    def argument(self, name: str, place: int, kind: type) -> None:
-        """Read an argument, which is a float or an int and of no class derived from it."""
+    def argument(self, name: str, place: int, kind: type, word: str) -> None:
+        """Read an argument, which is of class `kind` and of no class derived from it; as a double for word `d`, else an int."""
         t = self.text
         obj = self.code.word("%args", 8 * place)
         self.code.same(self.code.word(obj, TYPE), self.code.object(kind))
-        if kind is float:
+        if word == "d":
             self.given[name] = ("double", t.let(f"call double @PyFloat_AsDouble(ptr {obj})", "double").name)
             return
         overflow = t.reserve("i32")
         value = t.let(f"call i64 @PyLong_AsLongLongAndOverflow(ptr {obj}, ptr {overflow})", "i64").name
-        over = t.let(f"load i32, ptr {overflow}", "i32").name
+        over = t.let(f"load i32, ptr {overflow}", "i32").name  # 0 without an exception, for an int of any kind
         self.code.require(t.let(f"icmp eq i32 {over}, 0", "i1").name)
         self._fits(value)
         self.given[name] = ("i64", value)
