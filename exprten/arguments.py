@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -17,15 +18,26 @@ from .entry import Form
 from .errors import ExprtenError, FreedSpaceError
 from .expr import Scalar, coerce
 from .extents import asks
-from .launch import Launch, Statement
-from .number import Number
+from .launch import Launch, Statement, run_at
+from .number import Number, evaluate
+from .options import counters, current
 from .sequence import prepare
 from .shape import Layout
 from .tensor import Tensor
 from .trace import Trace
 
 STATIC = (bool, str, type(None), tuple)
+MAX_READY = 4096  # calls of a kernel that are remembered, likewise
 MAX_TRACES = 1024  # of a kernel; beyond it the table starts afresh
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """What a call was prepared to, for another one with tensors at the same addresses. It holds no tensor."""
+
+    trace: Trace
+    launch: Launch
+    addresses: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,7 @@ class Definition:
     scalars: tuple[str, ...]
     bind: Callable[..., tuple[Any, ...]]  # gives the values of all parameters, or raises as the function would
     traces: dict[Any, Trace] = field(default_factory=dict)
+    ready: dict[Any, Ready] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -133,17 +146,48 @@ class Arguments:
     def prepare(self) -> tuple[Trace, tuple[Statement, Launch] | None]:
         """The statements of this call, checked and compiled."""
         trace = self.trace()
-        values = {name: x.value if isinstance(x, Scalar) else x for name, x in self.scalars.items()}
         try:
-            node = trace.at(self.tensors, values)
+            node = trace.at(self.tensors, self.values)
         except ExprtenError:
             self.new_trace()  # raises the same inside of the function, where the mistake is
             raise
         return trace, prepare(node)
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """The run-time scalars as Python numbers."""
+        return {name: x.value if isinstance(x, Scalar) else x for name, x in self.scalars.items()}
+
+    def remembered(self) -> Ready | None:
+        """What was remembered of an equal call."""
+        return self.of.ready.get(self._memory)
+
+    def remember(self, trace: Trace, statement: Statement, launch: Launch) -> Ready:
+        """Let equal calls be spared the analysis."""
+        if len(self.of.ready) >= MAX_READY:
+            self.of.ready.clear()
+        return self.of.ready.setdefault(self._memory, Ready(trace, launch, statement.addresses))
+
+    @cached_property
+    def _memory(self) -> tuple[Any, ...]:
+        tensors = ((t.buffer.address + t.offset, t.layout) for t in self.tensors)
+        return self.key, id(current()), *tensors
+
+    def scalars_of(self, trace: Trace) -> list[Any]:
+        """The scalars of the kernel. Raises what a call with them raises."""
+        given, known = self.values, dict[int, Any]()
+        trace.check_limits(given, known)
+        words = zip(trace.gathered.scalars, trace.gathered.words, strict=True)
+        return [(float if word == "d" else int)(evaluate(x, given, known)) for x, word in words]
+
+    def run(self, ready: Ready, scalars: Sequence[Any]) -> None:
+        """The call that was prepared, once more."""
+        counters.hits += 1
+        run_at(ready.launch, ready.addresses, scalars, [t.buffer for t in self.tensors])
+
     def trace(self) -> Trace:
         """The trace for arguments like these: found, or made."""
-        key = self.key()
+        key = self.key
         traces, layouts = self.of.traces, (key, *(t.layout for t in self.tensors))
         found = traces.get(key) or traces.get(layouts)
         if found is None:
@@ -153,6 +197,7 @@ class Arguments:
             traces[key if found.generic else layouts] = found
         return found
 
+    @cached_property
     def key(self) -> tuple[Any, ...]:
         """What a trace depends on: element types, ranks and classes of axes, static values, kinds of scalars, equal arguments."""
         tensors = tuple(

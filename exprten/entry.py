@@ -58,14 +58,16 @@ class Entrance:
         positional = len(values) - len(names or ())
         self._run(*values[:positional], **dict(zip(names or (), values[positional:], strict=True)))
 
-    def _due(self, form: object, options: Options) -> bool:
-        """Whether it is time for machine code for calls of this form."""
-        if not redirectable(self):
-            return False
+    def _counted(self, form: object, options: Options) -> int:
+        """How often calls of this form have come to Python by now."""
         if len(self._forms) >= MAX_FORMS:
             self._forms.clear()
         count = self._forms[id(options), form] = self._forms.get((id(options), form), 0) + 1
-        return count == DIRECT_AFTER and self._made.get(id(options), 0) < MAX_ENTRIES
+        return count
+
+    def _due(self, count: int, options: Options) -> bool:
+        """Whether it is time for machine code for calls that have come so often."""
+        return redirectable(self) and count == DIRECT_AFTER and self._made.get(id(options), 0) < MAX_ENTRIES
 
     def _install(self, options: Options, make: Callable[[Entry], int], form: Form, traces: Sequence[Trace]) -> None:
         """Let calls under `options` enter what `make` gives for an entry."""

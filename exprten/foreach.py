@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from .arguments import Arguments, Definition, traced
+from .arguments import Arguments, Definition, Ready, traced
 from .entry import Entrance, enterable, row_of, several
 from .errors import AliasError, ExprtenError
-from .launch import Launch, Statement, run
+from .launch import DIRECT_AFTER, Launch, Statement, run
 from .leaf import Leaf
 from .options import current
 from .overlap import shares
 from .trace import Trace
 
+MAX_APART = 64  # lists that are remembered
 MAX_KINDS = 8  # of rows that one call in machine code serves
 
 Prepared = tuple[Statement, Launch]
@@ -30,6 +31,9 @@ class Foreach(Entrance):
     def __init__(self, of: Definition) -> None:
         super().__init__()
         self._of = of
+        self._apart: set[tuple[Ready | None, ...]] = (
+            set()
+        )  # rows of which none stores to what another one reads or stores to
 
     def _run(self, *args: Any, **kwargs: Any) -> None:
         of = self._of
@@ -40,12 +44,18 @@ class Foreach(Entrance):
                 f"{of.name}.foreach: inside of a kernel there are no lists of tensors; call {of.name} itself"
             )
         calls = [Arguments(of, row, n) for n, row in enumerate(rows)]
+        ready = tuple(call.remembered() for call in calls)
+        if ready in self._apart:
+            scalars = [call.scalars_of(one.trace) for call, one in zip(calls, ready, strict=True) if one]
+            for call, one, values in zip(calls, ready, scalars, strict=True):
+                call.run(one, values)  # type: ignore[arg-type]  # none of those that are known to be apart is None
+            return
         prepared = [_prepared(of, n, call) for n, call in enumerate(calls)]
         there = [(trace, *both) for trace, both in prepared if both is not None]
         _check_apart(of, [statement for _, statement, _ in there])
         for _, statement, launch in there:
             run(statement, launch)
-        if calls and len(there) == len(calls) and all(call.plain for call in calls):
+        if calls and len(there) == len(calls):
             self._again(calls, there, len(args), tuple(kwargs))
 
     def _again(
@@ -58,8 +68,13 @@ class Foreach(Entrance):
         kinds: dict[Any, tuple[Arguments, Trace, Statement, Launch]] = {}
         for call, (trace, statement, launch) in zip(calls, prepared, strict=True):
             kinds.setdefault(launch.code.address, (call, trace, statement, launch))
-        key = (positional, names, tuple(calls[0].statics.values()), tuple(kinds))
-        if len(kinds) > MAX_KINDS or not self._due(key, current()):
+        count = self._counted((positional, names, tuple(calls[0].statics.values()), tuple(kinds)), current())
+        plain = all(call.plain for call in calls)
+        if not plain or count > DIRECT_AFTER:
+            if len(self._apart) >= MAX_APART:
+                self._apart.clear()
+            self._apart.add(tuple(call.remember(*row) for call, row in zip(calls, prepared, strict=True)))
+        if not plain or len(kinds) > MAX_KINDS or not self._due(count, current()):
             return
         form = calls[0].form(positional, names)
         rows = [

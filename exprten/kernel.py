@@ -12,7 +12,7 @@ from .arguments import Arguments, definition, traced
 from .entry import Entrance, enterable, row_of, single
 from .foreach import foreach_type
 from .kernelplan import KernelPlan
-from .launch import Launch, Statement, run
+from .launch import DIRECT_AFTER, Launch, Statement, run
 from .trace import Trace
 
 
@@ -42,12 +42,15 @@ class Kernel(Entrance):
             self._of.function(*args, **kwargs)  # inside of another kernel its statements are that one's
             return
         call = Arguments(self._of, bound)
+        ready = call.remembered()
+        if ready is not None:
+            call.run(ready, call.scalars_of(ready.trace))
+            return
         trace, prepared = call.prepare()
         if prepared is None:
             return
         run(*prepared)
-        if call.plain:
-            self._again(call, trace, *prepared, len(args), tuple(kwargs))
+        self._again(call, trace, *prepared, len(args), tuple(kwargs))
 
     def _again(
         self,
@@ -58,8 +61,10 @@ class Kernel(Entrance):
         positional: int,
         names: tuple[str, ...],
     ) -> None:
-        key = (positional, names, tuple(call.statics.values()), id(launch))
-        if not self._due(key, statement.options):
+        count = self._counted((positional, names, tuple(call.statics.values()), id(launch)), statement.options)
+        if not call.plain or count > DIRECT_AFTER:
+            call.remember(trace, statement, launch)
+        if not call.plain or not self._due(count, statement.options):
             return
         form = call.form(positional, names)
         row = row_of(form, trace, call.tensors, statement, launch)

@@ -246,9 +246,14 @@ def alias_error(mode: Mode, target: Leaf | Joined, leaf: Leaf) -> AliasError:
 
 def run(s: Statement, launch: Launch) -> None:
     """Call the kernel."""
-    words = launch.words(s.addresses, s.found.scalars)
+    run_at(launch, s.addresses, s.found.scalars, s.buffers)
+
+
+def run_at(launch: Launch, addresses: Sequence[int], scalars: Sequence[Any], buffers: Sequence[Buffer]) -> None:
+    """Call the kernel of a launch with addresses in `buffers`."""
+    words = launch.words(addresses, scalars)
     call = launch_ctypes if USE_CTYPES else launcher()
-    with pinned(s.buffers, "assign"):
+    with pinned(buffers, "assign"):
         call(launch.code.address, words, launch.release, launch.threads)
 
 

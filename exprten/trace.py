@@ -88,10 +88,7 @@ class Trace:
     def at(self, tensors: Sequence[Tensor], scalars: Mapping[str, Any]) -> Stores:
         """The statements over the tensors and scalars of a call. Raises ShapeError, OverflowError, and what Python's arithmetic raises."""
         known: dict[int, Any] = {}
-        for limit in self.limits:
-            value = evaluate(limit.number, scalars, known)
-            if not limit.low <= value <= limit.high:
-                limit.check(value)
+        self.check_limits(scalars, known)
         made = _Made(tensors, scalars, known)
         values, targets = [], []
         for s in self.statements:
@@ -103,6 +100,13 @@ class Trace:
         names = {id(t): name for t, name in zip(tensors, self.names, strict=True)}
         names |= {id(leaf): self.name_of(old) for leaf, old in made.views}
         return stores([s.row for s in self.statements], values, targets, self.title, names)
+
+    def check_limits(self, scalars: Mapping[str, Any], known: dict[int, Any]) -> None:
+        """Raise OverflowError or ValueError where an int is not what the statements take."""
+        for limit in self.limits:
+            value = evaluate(limit.number, scalars, known)
+            if not limit.low <= value <= limit.high:
+                limit.check(value)
 
     @cached_property
     def template(self) -> Stores:

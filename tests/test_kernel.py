@@ -1,6 +1,8 @@
 """@xt.kernel: several statements in one pass, one test a sentence of the contract."""
 
+import gc
 import pickle
+import sys
 import threading
 from pathlib import Path
 
@@ -827,3 +829,36 @@ def test_a_plan_of_nothing_and_of_what_is_refused():
     w, g, _ = tensors(arrays(3))
     with pytest.raises(xt.AliasError):
         momentum.plan(w[1:], g[1:], w[:-1], lr=0.1, mu=0.9)
+
+
+def test_a_call_that_stays_in_python_is_remembered_and_still_checked():
+    @xt.kernel
+    def add(w, g, *, a, n=1):
+        w += a * g
+        w += n * g
+
+    w, g = np.zeros(4, np.float32), np.ones(4, np.float32)
+    for k in range(1, 6):
+        add(w, g, a=0.5)
+        assert w.tolist() == [1.5 * k] * 4
+    hits = xt.stats().hits
+    add(w, g, a=0.25)
+    assert xt.stats().hits == hits + 1
+    with pytest.raises(OverflowError):
+        add(w, g, a=0.5, n=1 << 70)
+    w.flags.writeable = False
+    with pytest.raises(xt.ReadOnlyError):
+        add(w, g, a=0.5)
+    assert w.tolist() == [8.75] * 4
+
+
+def test_remembered_calls_hold_no_memory():
+    given = [np.zeros(4, np.float32), np.ones(4, np.float32)]
+    m = np.zeros(4, np.float32)
+    for _ in range(4):
+        momentum(*given, m, lr=0.1, mu=0.9)
+    counts = [sys.getrefcount(a) for a in (*given, m)]
+    for _ in range(10):
+        momentum(*given, m, lr=0.1, mu=0.9)
+    gc.collect()
+    assert [sys.getrefcount(a) for a in (*given, m)] == counts
