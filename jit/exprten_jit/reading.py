@@ -245,13 +245,34 @@ class Reading:
             self.same(layout, self._layout)
         else:
             self._layout = layout
-            self.same(self.slot(layout, self.reader.packed), "@true")
-            self._count = self.number(self.slot(layout, self.reader.size))
+            self._count = self.packed_size(layout)
         t = self.text
         base = self.number(self.slot(self.slot(tensor, self.reader.buffer), self.reader.address))
         self.require(t.let(f"icmp ne i64 {base}, 0", "i1").name)
         offset = self._offset(self.slot(tensor, self.reader.offset))
         return t.index("add", t.index("add", base, offset), operand.delta + operand.seen.shift)
+
+    def packed_size(self, layout: str) -> str:
+        """The number of elements of a layout, which is to be packed. The last one is remembered, and held: 3 ns of 50."""
+        t, place = self.text, self.text.reserve("i64")
+        last = t.let("load ptr, ptr @layout", "ptr").name
+        t.put(f"store i64 {t.let('load i64, ptr @size', 'i64').name}, ptr {place}")
+
+        def look() -> None:
+            found = self.look_at(layout)
+            t.put(f"store i64 {found}, ptr {place}")
+            t.put(f"store i64 {found}, ptr @size")
+            t.put(f"call void @Py_IncRef(ptr {layout})")
+            t.put(f"store ptr {layout}, ptr @layout")
+            t.put(f"call void @Py_DecRef(ptr {last})")  # may run anything: nothing else has been read yet
+
+        t.when(t.let(f"icmp ne ptr {layout}, {last}", "i1").name, look)
+        return t.let(f"load i64, ptr {place}", "i64").name
+
+    def look_at(self, layout: str) -> str:
+        """The number of elements of a layout, which is to be packed."""
+        self.same(self.slot(layout, self.reader.packed), "@true")
+        return self.number(self.slot(layout, self.reader.size))
 
     def _offset(self, obj: str) -> str:
         """The number, which is mostly 0."""
@@ -342,6 +363,7 @@ class Reading:
         functions = [f"declare {kind.split(' ')[0]} @{name}{kind.split(' ', 1)[1]}" for name, kind in C_API.items()]
         objects = [f"@{name} = external global i8" for name in self.objects]
         known = ["declare ptr @previous(ptr, ptr, i64, ptr)", "@last = internal global ptr @none"]
+        known += ["@layout = internal global ptr @none", "@size = internal global i64 0"]
         body = "\n".join([*t.reserved, *t.lines])
         return "\n".join([*functions, *objects, *known, *t.declared.values(), *more, f"{HEAD}{body}\n}}\n"])
 

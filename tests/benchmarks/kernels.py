@@ -31,6 +31,7 @@ import exprten as xt
 SIZES = (16, 1_000, 100_000, 1_000_000, 16_000_000)
 NAMES = ("call", "momentum", "adam", "small", "resnet50")
 LR, MU, WD, B1, B2, EPS = 1e-9, 0.9, 1e-4, 0.9, 0.999, 1e-8
+THREADS = ("EXPRTEN_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")  # read when they are first needed
 Timers = Mapping[str, timeit.Timer]
 
 
@@ -132,11 +133,12 @@ def tensors(shapes: Sequence[tuple[int, ...]]) -> list[xt.Tensor]:
     return [xt.array(rng.uniform(-1, 1, s).astype(np.float32)) for s in shapes]
 
 
-def of_momentum(n: int, threads: int) -> Timers:
+def of_momentum(n: int, threads: int, scalar: Callable[[float], Any] = np.float32) -> Timers:
+    """`scalar` is what Numba gets: a float32 keeps its loop in that type, a Python float is told apart faster."""
     w, g, m = tensors([(n,)] * 3)
     names = {"w": w, "g": g, "m": m, "lr": LR, "mu": MU, "wd": WD}
     arrays = {"w": w.numpy(), "g": g.numpy(), "m": m.numpy()}
-    single = {k: np.float32(x) for k, x in (("lr", LR), ("mu", MU), ("wd", WD))}
+    single = {k: scalar(x) for k, x in (("lr", LR), ("mu", MU), ("wd", WD))}
     jit, step = loops().get("momentum"), torch_step("momentum", [w.numpy()], threads)
     return timers({
         "exprten": ("f(w, g, m, lr=lr, mu=mu, wd=wd)", {"f": momentum, **names}),
@@ -188,7 +190,9 @@ def resnet50() -> list[tuple[int, ...]]:
 def rows(
     names: Sequence[str], sizes: Sequence[int], threads: int
 ) -> list[tuple[str, tuple[int, ...], Callable[[], Timers]]]:
-    table: list[tuple[str, tuple[int, ...], Callable[[], Timers]]] = [("call", (16,), lambda: of_momentum(16, threads))]
+    table: list[tuple[str, tuple[int, ...], Callable[[], Timers]]] = [
+        ("call", (16,), lambda: of_momentum(16, threads, float))
+    ]
     table += [("momentum", (n,), lambda n=n: of_momentum(n, threads)) for n in sizes]
     table += [("adam", (n,), lambda n=n: of_adam(n, threads)) for n in sizes]
     table.append(("small", (200, 64), lambda: of_lists([(64,)] * 200, threads)))
@@ -214,14 +218,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="small and short: shows that it runs")
     given = parser.parse_args()
-    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"), str(given.threads)))
+    os.environ.update(dict.fromkeys(THREADS, str(given.threads)))
     rounds, seconds, sizes = (2, 1e-4, (16,)) if given.quick else (given.rounds, 10e-3, tuple(given.sizes))
     peers = ("statements", "numba", "torch")
     print(f"time / the kernel's time (quartiles), {rounds} rounds, threads {given.threads}")
     print(f"{'row':<10}{'shape':>12}{'exprten':>15}" + "".join(f"{name:>24}" for name in peers))
-    with xt.options(num_threads=given.threads):
-        for name, shape, make in rows(given.rows, sizes, given.threads):
-            print(line(Result(name, shape, interleave(make(), rounds, seconds)), peers), flush=True)
+    for name, shape, make in rows(given.rows, sizes, given.threads):
+        print(line(Result(name, shape, interleave(make(), rounds, seconds)), peers), flush=True)
 
 
 if __name__ == "__main__":
