@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
 from exprten_jit.directcall import Seen, slot_offsets
+from exprten_jit.entries import Entry, Operand, Row, Scope
 from exprten_jit.kernelcall import kernel_call
 from exprten_jit.listcall import list_call
-from exprten_jit.reading import Entry, Operand, Row, Scope
 from exprten_jit.scalarcode import supported
 from exprten_jit.vectorcall import callable_type, redirect, redirectable, redirected
 
@@ -69,14 +69,21 @@ class Entrance:
         """Whether it is time for machine code for calls that have come so often."""
         return redirectable(self) and count == DIRECT_AFTER and self._made.get(id(options), 0) < MAX_ENTRIES
 
-    def _install(self, options: Options, make: Callable[[Entry], int], form: Form, traces: Sequence[Trace]) -> None:
-        """Let calls under `options` enter what `make` gives for an entry."""
+    def _install(
+        self,
+        options: Options,
+        make: Callable[[Entry], int],
+        form: Form,
+        traces: Sequence[Trace],
+        tensors: Iterable[Tensor],
+    ) -> None:
+        """Let calls under `options`, of tensors of the classes of `tensors`, enter what `make` gives for an entry."""
         limits = [limit for trace in traces for limit in trace.limits]
         if not all(supported(limit.number) for limit in limits):
             return
         places = form.places
         entry = Entry(
-            tensor=(Tensor,),
+            tensor=tuple(dict.fromkeys((Tensor, *map(type, tensors)))),
             key=_key_offset(),
             positional=form.positional,
             names=form.names,

@@ -82,7 +82,8 @@ class Foreach(Entrance):
         ]
         found = [row for row in rows if row is not None]
         if len(found) == len(rows):
-            self._install(current(), several(found), form, [trace for _, trace, _, _ in kinds.values()])
+            traces = [trace for _, trace, _, _ in kinds.values()]
+            self._install(current(), several(found), form, traces, (t for call in calls for t in call.tensors))
 
     def __repr__(self) -> str:
         return f"<kernel {self._of.name} for lists of tensors>"

@@ -69,7 +69,7 @@ class Kernel(Entrance):
         form = call.form(positional, names)
         row = row_of(form, trace, call.tensors, statement, launch)
         if row is not None:
-            self._install(statement.options, single(row), form, [trace])
+            self._install(statement.options, single(row), form, [trace], call.tensors)
 
     def plan(self, *args: Any, **kwargs: Any) -> KernelPlan:
         """What a call with these arguments will do: checked and compiled, not run. Raises what the call would raise."""

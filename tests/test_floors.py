@@ -31,6 +31,7 @@ FLOORS = {
         "threads",
         "gemm directcall methods",
         "vectorcall scalarcode",
+        "entries",
         "reading",
         "kernelcall listcall",
         "__init__",

@@ -335,3 +335,22 @@ def test_it_says_what_it_is():
     assert repr(sgd.foreach) == "<kernel sgd for lists of tensors>"
     with pytest.raises(TypeError, match=r"sgd\(\) missing 1 required keyword-only argument: 'lr'"):
         sgd.foreach([xt.ones(3)], [xt.ones(3)])
+
+
+def test_containers_are_tensors_that_may_grow():
+    w, g = xt.TensorContainer((6,), 0.0), xt.ones(6)
+    for _ in range(4):
+        sgd(w, g, lr=-1.0)
+        sgd.foreach([w], [g], lr=-1.0)
+    assert w.numpy().tolist() == [8.0] * 6
+    hits = xt.stats().hits
+    sgd(w, g, lr=-1.0)
+    sgd.foreach([w], [g], lr=-1.0)
+    assert xt.stats().hits == hits + 2 * USE_CTYPES
+    w.resize((9,), 1.0)
+    sgd(w, xt.ones(9), lr=-1.0)
+    sgd.foreach([w], [xt.ones(9)], lr=-1.0)
+    assert w.numpy().tolist() == [3.0] * 9
+    w.release()
+    with pytest.raises(xt.FreedSpaceError):
+        sgd(w, g, lr=-1.0)

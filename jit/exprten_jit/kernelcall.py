@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .backends.llvm_run import compile_text
 from .directcall import Reader
+from .entries import Entry, Row
 from .hostcall import c_api, keep
-from .reading import C_API, LEVEL, Entry, Read, Reading, Row
+from .reading import C_API, LEVEL, Read, Reading
 
 
 def kernel_call(entry: Entry, row: Row, reader: Reader) -> int:

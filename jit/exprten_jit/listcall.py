@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from .backends.llvm_run import compile_text
 from .directcall import Reader
+from .entries import Entry, Row
 from .hostcall import c_api, keep
 from .methods import TYPE
-from .reading import C_API, LEVEL, Entry, Read, Reading, Row
+from .reading import C_API, LEVEL, Read, Reading
 
 # The spans of n rows, `width` of each from word `at` on, are sorted; then one that starts before an earlier one ends shares memory
 # with it. A span is (first byte, the one after the last twice, plus 1 where it is written).
