@@ -13,8 +13,10 @@ from typing import Any, NoReturn
 
 from exprten_jit.dtypes import INDEX
 
+from .errors import CompileError
 from .expr import Expr, coerce
 
+MAX_DEPTH = 256  # operations of a scalar, one in the other
 PLAIN = (float, int, bool)
 _UNARY: dict[str, Callable[[Any], Any]] = {"neg": operator.neg, "pos": operator.pos, "abs": abs}
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
@@ -44,13 +46,18 @@ class Limit:
 class Number:
     """`op` of `args`, Numbers or Python numbers; of an argument of the kernel, op "argument" and its name."""
 
-    __slots__ = ("args", "kind", "limits", "op")
+    __slots__ = ("args", "depth", "kind", "limits", "op")
 
     def __init__(self, kind: type, op: str, args: tuple[Any, ...], limits: list[Limit]) -> None:
         self.kind = kind
         self.op = op
         self.args = args
         self.limits = limits
+        self.depth: int = 1 + max((x.depth for x in args if type(x) is Number), default=0)
+        if self.depth > MAX_DEPTH:
+            raise CompileError(
+                f"a run-time scalar of {MAX_DEPTH} nested operations is as much as a kernel may have; compute it before the call"
+            )
 
     @property
     def __class__(self) -> type:  # as a Python float or int, it is weak in every expression

@@ -452,6 +452,45 @@ def test_constants_beyond_int64():
         assert o.numpy().tolist() == [(1 << 63) + 1] * 2
 
 
+def test_a_scalar_of_too_many_operations():
+    @xt.kernel
+    def deep(w, *, lr):
+        for _ in range(1000):
+            lr = lr * 1.0
+        w += lr
+
+    with pytest.raises(xt.CompileError, match="a run-time scalar of 256 nested operations"):
+        deep(xt.ones(3), lr=1.0)
+
+
+def test_a_scalar_alone_is_a_value():
+    @xt.kernel
+    def fill(w, n, *, lr, k):
+        w[...] = lr * 2
+        n[...] = k
+        n += k + 1
+
+    w, n = xt.zeros(5), xt.zeros(5, np.uint8)
+    for k in range(5):
+        fill(w, n, lr=0.1 * k, k=k)
+        assert w.numpy().tolist() == [np.float32(0.2 * k)] * 5 and n.numpy().tolist() == [2 * k + 1] * 5
+    for k in (-1, 255, 256):
+        with pytest.raises(OverflowError, match="does not fit uint8"):
+            fill(w, n, lr=0.5, k=k)
+    assert n.numpy().tolist() == [9] * 5
+
+
+def test_comparisons_with_elements_take_every_int():
+    @xt.kernel
+    def below(o, x, *, k):
+        o[...] = x < k
+
+    o, x = xt.zeros(3, bool), xt.array(np.array([1, 2, 200], np.uint8))
+    for k in (2, 300, -5, 2, 1 << 40, 201):
+        below(o, x, k=k)
+        assert o.numpy().tolist() == [n < k for n in (1, 2, 200)]
+
+
 def test_scalars_that_python_cannot_compute_raise_what_python_raises():
     @xt.kernel
     def divided(o, *, a, b):
