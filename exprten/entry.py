@@ -126,6 +126,10 @@ def row_of(form: Form, trace: Trace, tensors: Sequence[Tensor], statement: State
         and len(launch.arranged.sizes) == 1
         and all(o.seen.layout is layout is o.layout for o in operands)
     )
+    if alike:  # layouts say nothing, so that rows of any shape are of one kind
+        operands = tuple(
+            replace(o, layout=None, seen=replace(o.seen, layout=None, size=0, low=0, high=0)) for o in operands
+        )
     sizes = None if alike else tuple(n for _, n in launch.arranged.sizes)
     return Row(launch.code.address, operands, again, words, sizes)
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from exprten_jit.entries import Row
+
 from .arguments import Arguments, Definition, Ready, traced
 from .entry import Entrance, enterable, row_of, several
 from .errors import AliasError, ExprtenError
@@ -16,7 +18,7 @@ from .overlap import shares
 from .trace import Trace
 
 MAX_APART = 64  # lists that are remembered
-MAX_KINDS = 8  # of rows that one call in machine code serves
+MAX_KINDS = 16  # of rows that one call in machine code serves
 
 Prepared = tuple[Statement, Launch]
 
@@ -65,25 +67,23 @@ class Foreach(Entrance):
         positional: int,
         names: tuple[str, ...],
     ) -> None:
-        kinds: dict[Any, tuple[Arguments, Trace, Statement, Launch]] = {}
-        for call, (trace, statement, launch) in zip(calls, prepared, strict=True):
-            kinds.setdefault(launch.code.address, (call, trace, statement, launch))
-        count = self._counted((positional, names, tuple(calls[0].statics.values()), tuple(kinds)), current())
+        launches = tuple(sorted({id(launch) for _, _, launch in prepared}))
+        count = self._counted((positional, names, tuple(calls[0].statics.values()), launches), current())
         plain = all(call.plain for call in calls)
         if not plain or count > DIRECT_AFTER:
             if len(self._apart) >= MAX_APART:
                 self._apart.clear()
             self._apart.add(tuple(call.remember(*row) for call, row in zip(calls, prepared, strict=True)))
-        if not plain or len(kinds) > MAX_KINDS or not self._due(count, current()):
+        if not plain or not self._due(count, current()):
             return
         form = calls[0].form(positional, names)
-        rows = [
-            row_of(form, trace, call.tensors, statement, launch) for call, trace, statement, launch in kinds.values()
-        ]
-        found = [row for row in rows if row is not None]
-        if len(found) == len(rows):
-            traces = [trace for _, trace, _, _ in kinds.values()]
-            self._install(current(), several(found), form, traces, (t for call in calls for t in call.tensors))
+        kinds: dict[Row | None, Trace] = {}
+        for call, (trace, statement, launch) in zip(calls, prepared, strict=True):
+            kinds[row_of(form, trace, call.tensors, statement, launch)] = trace
+        rows = [row for row in kinds if row is not None]
+        if len(rows) == len(kinds) <= MAX_KINDS:
+            tensors = (t for call in calls for t in call.tensors)
+            self._install(current(), several(rows), form, tuple(kinds.values()), tensors)
 
     def __repr__(self) -> str:
         return f"<kernel {self._of.name} for lists of tensors>"

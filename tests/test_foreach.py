@@ -354,3 +354,17 @@ def test_containers_are_tensors_that_may_grow():
     w.release()
     with pytest.raises(xt.FreedSpaceError):
         sgd(w, g, lr=-1.0)
+
+
+def test_rows_of_several_kinds_are_one_call():
+    rng = np.random.default_rng(4)
+    shapes = [(3, 5), (4, 7), (2, 9), (6,), (3, 5)]
+    pads = [True, True, False, False, False]
+    dtypes = [np.float32, np.float32, np.float64, np.float32, np.float64]
+    ws, gs = ([rng.standard_normal(s).astype(d) for s, d in zip(shapes, dtypes, strict=True)] for _ in range(2))
+    mine = [xt.array(a, pad=p) for a, p in zip(ws, pads, strict=True)]
+    grads = [xt.array(a, pad=p) for a, p in zip(gs, pads, strict=True)]
+    run(ws, gs, mine, grads, lr=0.1)
+    hits = xt.stats().hits
+    run(ws, gs, mine, grads, lr=0.2)
+    assert xt.stats().hits == hits + 5 * 5 * USE_CTYPES
