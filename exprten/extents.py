@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
-from types import CodeType, FunctionType, ModuleType
+from inspect import getattr_static
+from types import CodeType, FunctionType
 from typing import Any
 
 from .source import contents
@@ -37,11 +38,11 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _called(function: FunctionType, names: set[str]) -> Iterator[FunctionType]:
-    """The Python functions that the names reach: globals, variables of functions around, and attributes of modules."""
-    around = dict(zip(function.__code__.co_freevars, (contents(c) for c in function.__closure__ or ()), strict=True))
+    """The Python functions that the names reach: globals, variables of functions around, and attributes of these."""
+    cells = [contents(cell) for cell in function.__closure__ or ()]
     found: list[Any] = [function.__globals__.get(name, getattr(builtins, name, None)) for name in names]
-    found += [value for cell in around.values() for value in cell]
-    found += [getattr(m, name, None) for m in found if isinstance(m, ModuleType) for name in names]
-    for x in (getattr(x, "__wrapped__", x) for x in found):
+    found += [value for cell in cells for value in cell]
+    found += [getattr_static(x, name, None) for x in found if x is not None for name in names]
+    for x in (getattr(x, "__func__", getattr(x, "__wrapped__", x)) for x in found):
         if isinstance(x, FunctionType) and x.__module__.partition(".")[0] != OWN:
             yield x

@@ -30,7 +30,7 @@ class KernelPlan(Plan):
         """Check, and compile where that is necessary."""
         call = self._arguments()
         self._trace, self._prepared = call.prepare()
-        self._names = {id(t): name for t, name in zip(self._trace.handles, self._trace.names, strict=True)}
+        self._names = {id(leaf): self._trace.shown(leaf) for leaf in self._trace.leaves}
         if self._prepared is not None:
             self._target = self._prepared[0].target  # type: ignore[assignment]  # a tensor, as every argument is
             self._value = self._prepared[0].value

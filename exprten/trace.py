@@ -5,7 +5,7 @@ record the statements -> (for each call) the same trees over the tensors of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -70,6 +70,16 @@ class Trace:
         """The parameter that a leaf is, or is a view of."""
         return self.names[leaf.buffer.position] if isinstance(leaf.buffer, Promised) else "a tensor"
 
+    def shown(self, leaf: Leaf) -> str:
+        """A leaf in a text: a view has its shape."""
+        return self.name_of(leaf) if whole(leaf) else f"{self.name_of(leaf)}{leaf.shape}"
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        """All that the statements read and store to."""
+        trees = (tree for s in self.statements for tree in (s.target, s.value))
+        return [node for tree in trees for node in _nodes(tree) if isinstance(node, Leaf)]
+
     def _check(self, e: Expr | Weak) -> None:
         """Raise TypeError for a tensor that is no argument; note what depends on the extents."""
         for node in _nodes(e):
@@ -79,9 +89,7 @@ class Trace:
                         f"{self.title}: the tensor {node.described} is no argument of the kernel; a kernel is traced once, so give it "
                         "every tensor as a positional argument"
                     )
-                own = self.handles[node.buffer.position]
-                if node.layout is not own.layout or node.offset:
-                    self.generic = False
+                self.generic &= whole(node)
             elif not isinstance(node, ELEMENTWISE):
                 self.generic = False
 
@@ -89,7 +97,9 @@ class Trace:
         """The statements over the tensors and scalars of a call. Raises ShapeError, OverflowError, and what Python's arithmetic raises."""
         known: dict[int, Any] = {}
         self.check_limits(scalars, known)
-        made = _Made(tensors, scalars, known)
+        return self._over(_Made(tensors, lambda x: evaluate(x, scalars, known)))
+
+    def _over(self, made: _Made) -> Stores:
         values, targets = [], []
         for s in self.statements:
             target = made.leaf(s.target)
@@ -97,7 +107,7 @@ class Trace:
             check_shape(s.mode, target, value)
             values.append(value)
             targets.append(target)
-        names = {id(t): name for t, name in zip(tensors, self.names, strict=True)}
+        names = {id(t): name for t, name in zip(made.tensors, self.names, strict=True)}
         names |= {id(leaf): self.name_of(old) for leaf, old in made.views}
         return stores([s.row for s in self.statements], values, targets, self.title, names)
 
@@ -111,8 +121,7 @@ class Trace:
     @cached_property
     def template(self) -> Stores:
         """The statements over the arguments without memory."""
-        rows, values = [s.row for s in self.statements], [s.value for s in self.statements]
-        return stores(rows, values, [s.target for s in self.statements], self.title, {})
+        return self._over(_Made(self.handles, lambda x: x))
 
     @cached_property
     def gathered(self) -> Gathered:
@@ -121,12 +130,11 @@ class Trace:
 
 
 class _Made:
-    """The nodes of a trace over the tensors and scalars of a call, each made once."""
+    """The nodes of a trace over other tensors and scalars, each made once."""
 
-    def __init__(self, tensors: Sequence[Tensor], scalars: Mapping[str, Any], known: dict[int, Any]) -> None:
+    def __init__(self, tensors: Sequence[Tensor], scalar: Callable[[Any], Any]) -> None:
         self.tensors = tensors
-        self.scalars = scalars
-        self.known = known
+        self.scalar = scalar
         self.views: list[tuple[Leaf, Leaf]] = []
         self.nodes: dict[int, Expr] = {}
 
@@ -138,16 +146,13 @@ class _Made:
                 self.nodes[id(node)] = self.leaf(node) if isinstance(node, Leaf) else self._again(node)
         return self.nodes[id(e)]
 
-    def scalar(self, x: Any) -> Any:
-        return evaluate(x, self.scalars, self.known)
-
     def leaf(self, old: Leaf) -> Leaf:
         found = self.nodes.get(id(old))
         if isinstance(found, Leaf):
             return found
         assert isinstance(old.buffer, Promised), "a trace has no other leaves"
         tensor = self.tensors[old.buffer.position]
-        if old is old.buffer.trace.handles[old.buffer.position]:
+        if whole(old):
             made = tensor
         else:
             made = view_of(tensor, old.offset // tensor.key.dtype.itemsize, old.layout)
@@ -177,6 +182,12 @@ class _Made:
 
     def _operand(self, x: Expr | Weak) -> Expr | Weak:
         return self.nodes[id(x)] if isinstance(x, Expr) else self.scalar(x)
+
+
+def whole(leaf: Leaf) -> bool:
+    """Whether a leaf of a trace is all of an argument, as it is."""
+    assert isinstance(leaf.buffer, Promised), "a trace has no other leaves"
+    return not leaf.offset and leaf.layout is leaf.buffer.trace.handles[leaf.buffer.position].layout
 
 
 def _nodes(e: Expr | Weak) -> list[Expr]:

@@ -238,6 +238,19 @@ def test_views_of_arguments():
     check(shifted, given)
 
 
+def test_views_of_all_of_an_argument():
+    @xt.kernel
+    def whole(w, g):
+        w[:] -= g[...].T
+        w.T += g.reshape(-1) if False else g[:]
+
+    for n in (5, 3, 9, 5, 3, 9):
+        w, g = tensors(arrays(n, count=2))
+        expected = w.numpy() - g.numpy() + g.numpy()
+        whole(w, g)
+        assert np.array_equal(w.numpy(), expected)
+
+
 # What is traced, and when.
 
 
@@ -296,6 +309,53 @@ def test_a_function_that_looks_at_extents_is_traced_for_each():
             w = xt.zeros(n)
             mean_step(w, xt.ones(n), lr=1.0)
             assert w.numpy().tolist() == [-1 / n] * n
+
+
+class Scaled:
+    """Looks at extents where a kernel's own text does not."""
+
+    def __init__(self, by):
+        self.by = by
+
+    def of(self, g):
+        return g * (self.by / g.shape[0])
+
+    @staticmethod
+    def doubled(g):
+        return g * (2 / len(g))
+
+
+scaled = Scaled(3.0)
+
+
+def halved(g):
+    return g * 1.0 * (0.5 / (g * 1.0).size)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [lambda g: scaled.of(g), lambda g: Scaled.doubled(g), halved, lambda g: g / np.size(g), lambda g: xt.mean(g) + g],
+)
+def test_extents_are_found_wherever_they_are_asked_for(value):
+    @xt.kernel
+    def step(w, g):
+        w -= value(g)
+
+    for n in (2, 4, 8, 2):
+        for _ in range(3):
+            w, g = xt.zeros(n), xt.ones(n)
+            step(w, g)
+            w += value(g)
+            assert w.numpy().tolist() == [0.0] * n
+
+
+def test_a_plan_names_views():
+    @xt.kernel
+    def shifted(w, g):
+        w[1:] += g[:-1]
+
+    w, g = tensors(arrays(5, count=2))
+    assert shifted.plan(w, g).explain().splitlines()[1] == "  w(4,) += g(4,)"
 
 
 def test_static_values_choose_statements():
