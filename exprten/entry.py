@@ -24,7 +24,7 @@ from .trace import Trace
 
 E = TypeVar("E", bound="Entrance")
 MAX_OPERANDS = 64
-MAX_ENTRIES = 8  # ways of calling one thing that are machine code, under one set of options
+MAX_ENTRIES = 16  # ways of calling one thing that are machine code, under one set of options
 MAX_FORMS = 256  # ways of calling that are counted; beyond it counting starts afresh
 
 

@@ -334,7 +334,15 @@ def halved(g):
 
 @pytest.mark.parametrize(
     "value",
-    [scaled.of, Scaled.doubled, lambda g: 1.0 * scaled.of(g), lambda g: 1.0 * Scaled.doubled(g), halved, lambda g: g / np.size(g), lambda g: xt.mean(g) + g],
+    [
+        scaled.of,
+        Scaled.doubled,
+        lambda g: 1.0 * scaled.of(g),
+        lambda g: 1.0 * Scaled.doubled(g),
+        halved,
+        lambda g: g / np.size(g),
+        lambda g: xt.mean(g) + g,
+    ],
 )
 def test_extents_are_found_wherever_they_are_asked_for(value):
     @xt.kernel
