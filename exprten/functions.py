@@ -68,8 +68,11 @@ cube = _function("cube", "a * a * a.")
 reciprocal = _function("reciprocal", "1 / a; of integers towards zero, 0 for 0.")
 ones_like = _function("ones_like", "1 of the type of a.")
 exp = _function("exp", "e to the power a.")
+exp2 = _function("exp2", "2 to the power a.")
 expm1 = _function("expm1", "exp(a) - 1, exact near 0.")
 log = _function("log", "The natural logarithm.")
+log2 = _function("log2", "The logarithm to base 2.")
+log10 = _function("log10", "The logarithm to base 10.")
 log1p = _function("log1p", "log(1 + a), exact near 0.")
 erf = _function("erf", "The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to a.")
 sin = _function("sin", "The sine of radians.")
@@ -106,10 +109,66 @@ isinf = _function("isinf", "Whether it is infinite.")
 isfinite = _function("isfinite", "Whether it is neither NaN nor infinite.")
 
 __all__ = [
-    "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "cast", "ceil", "clip", "copysign", "cos",
-    "cube", "divide", "equal", "erf", "exp", "expm1", "fabs", "floor", "floor_divide", "fmax", "fmin", "fmod",
-    "greater", "greater_equal", "identity", "invert", "isfinite", "isinf", "isnan", "left_shift", "less",
-    "less_equal", "log", "log1p", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum",
-    "multiply", "negative", "not_equal", "ones_like", "positive", "power", "reciprocal", "remainder", "right_shift",
-    "rint", "sign", "signbit", "sin", "sqrt", "square", "subtract", "tanh", "trunc", "where",
+    "absolute",
+    "add",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "cast",
+    "ceil",
+    "clip",
+    "copysign",
+    "cos",
+    "cube",
+    "divide",
+    "equal",
+    "erf",
+    "exp",
+    "exp2",
+    "expm1",
+    "fabs",
+    "floor",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "greater",
+    "greater_equal",
+    "identity",
+    "invert",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "left_shift",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "not_equal",
+    "ones_like",
+    "positive",
+    "power",
+    "reciprocal",
+    "remainder",
+    "right_shift",
+    "rint",
+    "sign",
+    "signbit",
+    "sin",
+    "sqrt",
+    "square",
+    "subtract",
+    "tanh",
+    "trunc",
+    "where",
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Every operation of the table on every combination of types, against NumPy, the interpreter, C++ and finite differences."""
 
 import ctypes
+import ctypes.util
 import itertools
 import math
 import operator
@@ -41,9 +42,9 @@ import exprten as xt
 from exprten.functions import FUNCTIONS
 
 FUNCTION: dict[str, Callable[..., Any]] = FUNCTIONS | {"power": xt.power}
-PRIMITIVE_ONLY = {"quotient", "shift_left", "shift_right"}  # what derived rows are made of
+PRIMITIVE_ONLY = {"fma", "quotient", "rarely", "shift_left", "shift_right"}  # what derived rows are made of
 # Within 4 ULP; every other operation to the bit.
-MATH = {"exp", "expm1", "log", "log1p", "erf", "sin", "cos", "tanh", "power"}
+MATH = {"exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "erf", "sin", "cos", "tanh", "power"}
 EITHER_ZERO = {"maximum", "minimum", "fmax", "fmin", "clip"}  # NumPy's choice between +0 and -0 depends on the machine
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 
@@ -429,7 +430,7 @@ def primitive_cases() -> list[Case]:
     """(name, operand types, result type) of every primitive and every type that it knows."""
     found: list[Case] = []
     for row in PRIMITIVES:
-        if row.name == "where":
+        if row.name in {"where", "rarely"}:
             found += [(row.name, (BOOL, d, d), d) for d in ROWS]
             continue
         for d in ROWS:
@@ -469,9 +470,17 @@ def quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.array(found, a.dtype)
 
 
+def fused(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """The C library's fma."""
+    library = ctypes.CDLL(ctypes.util.find_library("m"))
+    call, one = (library.fma, ctypes.c_double) if a.dtype == np.float64 else (library.fmaf, ctypes.c_float)
+    call.restype, call.argtypes = one, (one,) * 3
+    return np.array([call(*map(float, xs)) for xs in zip(a, b, c, strict=True)], a.dtype)
+
+
 PRIMITIVE_REFERENCE: dict[str, Callable[..., Any]] = {
     "quotient": quotient, "shift_left": np.left_shift, "shift_right": np.right_shift, "maximum": reference_maximum,
-    "minimum": reference_minimum,
+    "minimum": reference_minimum, "fma": fused, "rarely": np.where,
 }  # fmt: skip
 
 

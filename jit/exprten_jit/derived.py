@@ -13,10 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from . import vmath
 from .dtypes import BOOL, DTYPES, DType
 from .ir import Value, cast, const, op
-from .ops import NONZERO, PRIMITIVE, PRIMITIVES, REAL, SHIFT, Domain, Row, Types, common_types, loops_of, promoted
+from .ops import (
+    NONZERO,
+    POSITIVE,
+    PRIMITIVE,
+    PRIMITIVES,
+    REAL,
+    SHIFT,
+    Domain,
+    Row,
+    Types,
+    common_types,
+    loops_of,
+    promoted,
+)
+from .vmath import exp, log
+from .vmath.terms import formula
 
 
 @dataclass(frozen=True)
@@ -242,25 +256,6 @@ def _cube(a: Value) -> Value:
     return apply("multiply", apply("multiply", a, a), a)
 
 
-def _log1p(a: Value) -> Value:
-    """log(w) * a / (w - 1) with w = 1 + a, whose rounding cancels. (HP-15C Advanced Functions Handbook, appendix)"""
-    one = _number(1, a)
-    w = apply("add", one, a)
-    log = apply("log", w)
-    near = apply("multiply", log, apply("divide", a, apply("subtract", w, one)))
-    return _where(apply("equal", w, one), a, _where(_isinf(w), log, near))
-
-
-def _expm1(a: Value) -> Value:
-    """(u - 1) * a / log(u) with u = exp(a), whose rounding cancels. (Kahan; Higham, Accuracy and Stability, 1.14.1)"""
-    one = _number(1, a)
-    u = apply("exp", a)
-    less = apply("subtract", u, one)
-    near = apply("multiply", less, apply("divide", a, apply("log", u)))
-    far = apply("logical_or", _isinf(u), apply("equal", less, _number(-1, a)))
-    return _where(apply("equal", u, one), a, _where(far, less, near))
-
-
 # Up to 0.84375, erf(x) / x - 1 in x² (fdlibm s_erf.c). From there, erfc(x) exp(x²) in x (Cody, Rational Chebyshev approximations
 # for the error function, 1969), made for up to 4 and good enough for what is left of erfc beyond. Highest power first.
 _ERF = (
@@ -360,9 +355,13 @@ DERIVED: tuple[Derived, ...] = (
     Derived("clip", 3, _reference_clip,
             lambda o, a, low, high: ((low <= a) & (a <= high), (a < low) & (low <= high), (o.maximum(a, low) > high)),
             cost=2, resolve=common_types, expand=_clip),
-    Derived("exp", 1, np.exp, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=20, expand=vmath.exp),
-    Derived("log1p", 1, np.log1p, lambda o, a: (1 / (1 + a),), (Domain(low=-1.0),), cost=30, expand=_log1p),
-    Derived("expm1", 1, np.expm1, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=50, expand=_expm1),
+    Derived("exp", 1, np.exp, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=20, expand=formula(exp.exp)),
+    Derived("exp2", 1, np.exp2, lambda o, a: (math.log(2) * o.exp2(a),), (Domain(-80.0, 80.0),), cost=20, expand=formula(exp.exp2)),
+    Derived("expm1", 1, np.expm1, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=24, expand=formula(exp.expm1)),
+    Derived("log", 1, np.log, lambda o, a: (1 / a,), (POSITIVE,), cost=25, expand=formula(log.log)),
+    Derived("log2", 1, np.log2, lambda o, a: (1 / (math.log(2) * a),), (POSITIVE,), cost=30, expand=formula(log.log2)),
+    Derived("log10", 1, np.log10, lambda o, a: (1 / (math.log(10) * a),), (POSITIVE,), cost=30, expand=formula(log.log10)),
+    Derived("log1p", 1, np.log1p, lambda o, a: (1 / (1 + a),), (Domain(low=-1.0),), cost=40, expand=formula(log.log1p)),
     Derived("erf", 1, _reference_erf, lambda o, a: (2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=60,
             resolve=loops_of(np.exp), expand=_erf),
 )

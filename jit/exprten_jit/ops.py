@@ -18,8 +18,11 @@ Columns:
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple
 
@@ -166,6 +169,27 @@ def _wide_shift(types: Types) -> tuple[np.dtype[Any], ...]:
     return np.left_shift.resolve_dtypes((*types, None))
 
 
+def _fma_once(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c of scalars, rounded once."""
+    if not (np.isfinite(a) and np.isfinite(b)) or not np.isfinite(c):
+        return c if np.isfinite(a) and np.isfinite(b) else a * b + c
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if not exact:
+        return a * b + c  # nothing is rounded; a zero with its sign
+    try:
+        near = float(exact)
+    except OverflowError:
+        return inf if exact > 0 else -inf
+    wrong = exact - Fraction(near)
+    if a.itemsize == 8 or not wrong or struct.unpack("<q", struct.pack("<d", near))[0] & 1:
+        return near
+    return math.nextafter(near, inf if wrong > 0 else -inf)  # odd: rounding to float32 then sees on which side it lies
+
+
+def _fma(a: Any, b: Any, c: Any) -> Any:
+    return np.vectorize(_fma_once, otypes=[np.result_type(a)])(a, b, c)
+
+
 # fmt: off
 PRIMITIVES: tuple[Primitive, ...] = (
     # arithmetic; on bool, addition is `or` and multiplication is `and`, as in NumPy
@@ -218,11 +242,14 @@ PRIMITIVES: tuple[Primitive, ...] = (
               llvm=_kinds("iu", "shl"), cuda=_kinds("iu", "({0} << {1})")),
     Primitive("shift_right", 2, np.right_shift, None, (REAL, SHIFT), resolve=_wide_shift,
               llvm={"i": "ashr", "u": "lshr"}, cuda=_kinds("iu", "({0} >> {1})")),
+    Primitive("fma", 3, _fma, resolve=common_types,
+              llvm={"f": "@llvm.fma"}, cuda={"f": "fma({0}, {1}, {2})"}),
     Primitive("where", 3, _reference_select, lambda o, c, a, b: (0, o.where(c, 1, 0), o.where(c, 0, 1)),
               resolve=_select_types,
               llvm={"b": "select"}, cuda={"b": "({0} ? {1} : {2})"}),
+    # the same, where the second operand is computed only if some lane asks for it: for what hardly ever is
+    Primitive("rarely", 3, _reference_select, resolve=_select_types, llvm={"b": "branch"}, cuda={"b": "({0} ? {1} : {2})"}),
     # per lane, for the time being
-    _libm("log", np.log, lambda o, a: (1 / a,), POSITIVE),
     _libm("sin", np.sin, lambda o, a: (o.cos(a),), Domain(-100.0, 100.0)),
     _libm("cos", np.cos, lambda o, a: (-o.sin(a),), Domain(-100.0, 100.0)),
     _libm("tanh", np.tanh, lambda o, a: (1 - o.tanh(a) * o.tanh(a),), Domain(-10.0, 10.0)),

@@ -95,6 +95,8 @@ class Values(ABC):
                 return (*form,) if node.when is None else (*form, node.when)
         if isinstance(node, Op) and node.op == "cast" and where is not None and node.args[0] is where.axis:
             return ()  # counted in the type it is converted to
+        if isinstance(node, Op) and node.op == "rarely":
+            return (node.args[0], node.args[2])  # the other is emitted behind its branch
         return (node.extent,) if isinstance(node, Fold) else node.children
 
     @abstractmethod
@@ -140,6 +142,8 @@ class Values(ABC):
             case Op("bits", (a,), dtype):
                 x = known[a]
                 return self.text.let(f"bitcast {x} to {Lanes('', dtype.lane, x.count).type}", dtype.lane, x.count)
+            case Op("rarely"):
+                return self._rarely(node, known, where)
             case Op(name, args, dtype):
                 operands = [self._operand(a, known, where, node) for a in args]
                 widest = max(x.count for x in operands)
@@ -158,6 +162,27 @@ class Values(ABC):
         if where is None or where.count in (1, lanes.count) or where.axis not in user.free:
             return lanes
         return self.splats.get(value) or self.splat(lanes, where.count)
+
+    def _rarely(self, node: Op, known: Known, where: Where | None) -> Lanes:
+        """A choice whose first side is behind a branch that is taken where any lane has the condition."""
+        t = self.text
+        chosen, rare, common = node.args
+        condition, usual = (self._operand(v, known, where, node) for v in (chosen, common))
+        some = condition.name
+        if condition.count > 1:
+            lanes = t.let(f"bitcast {condition} to i{condition.count}", f"i{condition.count}")
+            some = t.let(f"icmp ne {lanes}, 0", "i1").name
+        inside, after, before = t.label("rare"), t.label("usual"), t.block
+        t.put(f"br i1 {some}, label %{inside}, label %{after}")
+        t.open(inside)
+        here = dict(known)
+        self.value(rare, here, where)
+        mixed = t.let(f"select {condition}, {self._operand(rare, here, where, node)}, {usual}", usual.lane, usual.count)
+        behind = t.block
+        t.put(f"br label %{after}")
+        t.open(after)
+        choices = f"[ {mixed.name}, %{behind} ], [ {usual.name}, %{before} ]"
+        return t.let(f"phi {usual.type} {choices}", usual.lane, usual.count)
 
     def _axis(self, where: Where) -> Lanes:
         if where.count == 1:

@@ -1,0 +1,129 @@
+"""log, log2, log10 and log1p: an argument is 2**k (1 + f) with 1 + f between the roots of 1/2 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import coefficients as c
+from .terms import (
+    INF,
+    NAN,
+    Pair,
+    Term,
+    as_float,
+    copysign,
+    fast_two_sum,
+    fma,
+    polynomial,
+    power_of_two,
+    rarely,
+    two_product,
+    where,
+)
+
+LN2 = {32: (0.693145751953125, 1.4286068203094172e-06), 64: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
+ROOT_HALF = {32: 0x3F3504F3, 64: 0x3FE6A09E667F3BCD}  # the bits of sqrt(1/2)
+
+
+def split(a: Term) -> tuple[Term, Term]:
+    """(k, f) with a = 2**k (1 + f), for a normal a above 0; k as an integer."""
+    form = a.form
+    count = a.bits() - ROOT_HALF[a.dtype.bits]
+    k = count >> form.mantissa
+    m = ((count & ((1 << form.mantissa) - 1)) + ROOT_HALF[a.dtype.bits]).bits(a.dtype)
+    return k, m - 1.0
+
+
+def log_near_one(f: Term) -> Pair:
+    """log(1 + f) as f - f²/2, less than a unit of the last place from it, and what is left."""
+    h = f * f * 0.5
+    high = f - h
+    if f.dtype.bits == 32:
+        rest = f * f * f * polynomial(c.LOG_32, f)
+        rest = rest - fma(f * 0.5, f, -h)
+    else:
+        s = f / (f + 2.0)
+        z = s * s
+        rest = s * fma(z, polynomial(c.LOG_64, z), h)
+    return high, ((f - high) - h) + rest
+
+
+def _finished(odd: Term, a: Term, common: Term, subnormal: Term) -> Term:
+    """What a logarithm is where `odd`: of zero, of infinity, below zero, of NaN, and of a subnormal."""
+    rest = where(a.equals(0.0), -INF, where(a > 0.0, a, NAN))
+    return rarely(odd, where((a > 0.0) & (a < INF), subnormal, rest), common)
+
+
+def _whole_range(core: Callable[[Term, Term], Term], a: Term) -> Term:
+    """`core(k, f)` for every argument; subnormals are made normal first."""
+    up = a.form.mantissa + 2
+    k, f = split(a)
+    low, g = split(a * 2.0**up)
+    odd = ~((a >= a.form.tiny) & (a < INF))
+    return _finished(odd, a, core(as_float(k), f), core(as_float(low - up), g))
+
+
+def _natural(k: Term, f: Term) -> Term:
+    high, low = LN2[f.dtype.bits]
+    if f.dtype.bits == 32:
+        square = f * f
+        rest = fma(square, -0.5, fma(square * f, polynomial(c.LOG_32, f), k * low))
+        return fma(k, high, rest + f)
+    h = f * f * 0.5
+    s = f / (f + 2.0)
+    z = s * s
+    rest = h - fma(s, fma(z, polynomial(c.LOG_64, z), h), k * low)
+    return fma(k, high, f - rest)
+
+
+def log(a: Term) -> Term:
+    """Within 1 unit of the last place."""
+    return _whole_range(_natural, a)
+
+
+# 1 / ln(base) in two parts; the logarithm of 2 in two parts, of which k times the first is exact.
+_LOG2 = {32: ((1.4426950216293335, 1.925963033500011e-08), (1.0, 0.0)),
+         64: ((1.4426950408889634, 2.0355273740931033e-17), (1.0, 0.0))}  # fmt: skip
+_LOG10 = {32: ((0.4342944920063019, -1.010305011847e-08), (0.301025390625, 4.605038981195214e-06)),
+          64: ((0.4342944819032518, 1.098319650216765e-17), (0.30102999566406652, -8.5323443170571066e-14))}  # fmt: skip
+
+
+def _to_base(rows: dict[int, tuple[tuple[float, float], tuple[float, float]]]) -> Callable[[Term, Term], Term]:
+    def core(k: Term, f: Term) -> Term:
+        (factor, beyond), (two, two_beyond) = rows[f.dtype.bits]
+        high, low = log_near_one(f)
+        product, lost = two_product(high, factor)
+        lost = fma(low, factor, fma(high, beyond, lost))
+        s, rest = fast_two_sum(k * two, product)
+        return s + (rest + fma(k, two_beyond, lost))
+
+    return core
+
+
+def log2(a: Term) -> Term:
+    """Within 1 unit of the last place; exact for powers of 2."""
+    return _whole_range(_to_base(_LOG2), a)
+
+
+def log10(a: Term) -> Term:
+    """Within 1 unit of the last place; exact for powers of 10."""
+    return _whole_range(_to_base(_LOG10), a)
+
+
+def log1p(a: Term) -> Term:
+    """k and 1 + f of 1 + a: f is 2**-k a + (2**-k - 1) and what that loses."""
+    high, low = LN2[a.dtype.bits]
+    k, large = split(a + 1.0)
+    s = power_of_two(-k, a.dtype)
+    f = fma(a, s, s - 1.0)
+    lost = fma(a, s, (s - 1.0) - f)
+    far = a > 2.0 ** (a.form.mantissa + 2)
+    f, lost = where(far, large, f), where(far, 0.0, lost)
+    near, rest = log_near_one(f)
+    exponent = as_float(k)
+    rest = rest + fma(-lost, f, lost)
+    total = fma(exponent, high, near)
+    rest = fma(exponent, low, rest) + (near - fma(-exponent, high, total))
+    odd = ~((a > -1.0) & (a < INF))
+    special = where(a.equals(-1.0), -INF, where(a > 0.0, a, NAN))
+    return copysign(rarely(odd, special, total + rest), a)

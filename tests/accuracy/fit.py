@@ -1,0 +1,144 @@
+"""The coefficients of vmath: near-minimax polynomials, fitted with mpmath and written to jit/exprten_jit/vmath/coefficients.py.
+
+`python tests/accuracy/fit.py` fits all of them, `... NAME` prints some. A fit minimises |weight(x) (f(x) - p(x))| over an interval
+(Remez' exchange), then rounds the coefficients.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mpmath as mp
+
+TARGET = Path(__file__).parents[2] / "jit" / "exprten_jit" / "vmath" / "coefficients.py"
+Function = Callable[[mp.mpf], mp.mpf]
+mp.mp.prec = 400
+
+
+@dataclass(frozen=True)
+class Fit:
+    """`f` by a polynomial of `degree` over [low, high], in `bits` wide coefficients; `about` says what it is for."""
+
+    about: str
+    f: Function
+    low: float
+    high: float
+    degree: int
+    weight: Function = lambda x: mp.mpf(1)
+    bits: int = 64
+
+
+def remez(fit: Fit) -> tuple[list[mp.mpf], mp.mpf]:
+    """The coefficients and the largest weighted error."""
+    low, high, terms = mp.mpf(fit.low), mp.mpf(fit.high), fit.degree + 1
+    count = 24 * (terms + 1) + 1  # odd: no point lies in the middle, where a weight may be 0
+    grid = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * k / count) for k in range(count + 1)]
+    wanted = [_target(fit, x) for x in grid]
+    weight = [abs(fit.weight(x)) for x in grid]
+    usable = [k for k, w in enumerate(weight) if w > 0]
+    chosen = [usable[round(k * (len(usable) - 1) / terms)] for k in range(terms + 1)]
+    best: tuple[mp.mpf, list[mp.mpf]] = (mp.inf, [])
+    for _ in range(14):
+        rows = [[grid[k] ** n for n in range(terms)] + [(-1) ** j / weight[k]] for j, k in enumerate(chosen)]
+        c = list(mp.lu_solve(mp.matrix(rows), mp.matrix([wanted[k] for k in chosen])))[:terms]
+        error = [w * (y - mp.polyval(c[::-1], x)) for x, y, w in zip(grid, wanted, weight, strict=True)]
+        best = min(best, (max(map(abs, error)), c), key=lambda b: b[0])
+        exchanged = _alternation(error, terms + 1)
+        if len(exchanged) < terms + 1 or exchanged == chosen:
+            break
+        chosen = exchanged
+    return best[1], best[0]
+
+
+def _target(fit: Fit, x: mp.mpf) -> mp.mpf:
+    """f(x), around a removable singularity from both sides."""
+    try:
+        return fit.f(x)
+    except ZeroDivisionError:
+        h = mp.mpf(2) ** -60
+        return (fit.f(x + h) + fit.f(x - h)) / 2 if fit.low < x < fit.high else fit.f(x + (h if x == fit.low else -h))
+
+
+def _alternation(error: Sequence[mp.mpf], count: int) -> list[int]:
+    """Where the error is extreme, with alternating signs: the best `count` in a row."""
+    found: list[int] = []
+    for k, e in enumerate(error):
+        if found and (e > 0) == (error[found[-1]] > 0):
+            if abs(e) > abs(error[found[-1]]):
+                found[-1] = k
+        elif e != 0:
+            found.append(k)
+    while len(found) > count:
+        found.pop(0 if abs(error[found[0]]) < abs(error[found[-1]]) else -1)
+    return found
+
+
+def rounded(x: mp.mpf, bits: int) -> float:
+    return float(x) if bits == 64 else struct.unpack("f", struct.pack("f", float(x)))[0]
+
+
+def coefficients(fit: Fit) -> tuple[list[float], float]:
+    """Lowest power first, as numbers of the width, and the weighted error before they were rounded."""
+    found, error = remez(fit)
+    return [rounded(c, fit.bits) for c in found], float(error)
+
+
+HALF_LN2 = 0.34668  # what is left of an argument of exp, and a little
+ROOT = (float(mp.sqrt(0.5)) - 1 - 1e-9, float(mp.sqrt(2)) - 1 + 1e-9)  # what log sees, less 1
+
+
+def _exp_rest(r: mp.mpf) -> mp.mpf:
+    return (mp.expm1(r) - r) / r**2
+
+
+def _exp2_rest(r: mp.mpf) -> mp.mpf:
+    return mp.expm1(r * mp.log(2)) / r
+
+
+def _log_rest(f: mp.mpf) -> mp.mpf:
+    return (mp.log1p(f) - f + f * f / 2) / f**3
+
+
+def _log_even(z: mp.mpf) -> mp.mpf:
+    s = mp.sqrt(z)
+    return (2 * mp.atanh(s) / s - 2) / z
+
+
+S2 = 0.02944  # (f / (2 + f))² at the ends of ROOT
+
+FITS: dict[str, Fit] = {
+    "EXP_32": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -HALF_LN2, HALF_LN2, 4, lambda r: r * r, 32),
+    "EXP_64": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -HALF_LN2, HALF_LN2, 9, lambda r: r * r),
+    "EXPM1_32": Fit("(exp(r) - 1 - r) / r², relative to r", _exp_rest, -HALF_LN2, HALF_LN2, 5, abs, 32),
+    "EXPM1_64": Fit("(exp(r) - 1 - r) / r², relative to r", _exp_rest, -HALF_LN2, HALF_LN2, 10, abs),
+    "EXP2_32": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 5, abs, 32),
+    "EXP2_64": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 10, abs),
+    "LOG_32": Fit("(log(1 + f) - f + f² / 2) / f³", _log_rest, *ROOT, 7, lambda f: f * f, 32),
+    "LOG_64": Fit("(2 atanh(s) / s - 2) / s² in s²", _log_even, 0, S2, 6, lambda z: z),
+}
+
+HEAD = '''"""Coefficients of near-minimax polynomials, lowest power first. Written by tests/accuracy/fit.py; do not edit."""
+
+'''
+
+
+def main(names: Sequence[str]) -> None:
+    text = HEAD
+    for name in names or FITS:
+        fit = FITS[name]
+        found, error = coefficients(fit)
+        line = f"{fit.about}, {fit.low:.6g} to {fit.high:.6g}; error 2 ** {mp.nstr(mp.log(error, 2), 4)}"
+        text += f"# {line}\n{name} = (\n" + "".join(f"    {c!r},\n" for c in found) + ")\n"
+        print(name, line, file=sys.stderr)
+    if names:
+        print(text)
+    else:
+        TARGET.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
