@@ -77,6 +77,16 @@ log1p = _function("log1p", "log(1 + a), exact near 0.")
 erf = _function("erf", "The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to a.")
 sin = _function("sin", "The sine of radians.")
 cos = _function("cos", "The cosine of radians.")
+arcsin = _function("arcsin", "The angle of a sine, -pi/2 to pi/2; NaN beyond 1.")
+arccos = _function("arccos", "The angle of a cosine, 0 to pi; NaN beyond 1.")
+arctan = _function("arctan", "The angle of a tangent, -pi/2 to pi/2.")
+arctan2 = _function("arctan2", "The angle of the point (b, a), -pi to pi.")
+hypot = _function("hypot", "The length of (a, b), without overflow.")
+cbrt = _function("cbrt", "The cube root.")
+rsqrt = _function("rsqrt", "1 / sqrt(a).")
+tan = _function("tan", "The tangent of radians.")
+sinh = _function("sinh", "The hyperbolic sine.")
+cosh = _function("cosh", "The hyperbolic cosine.")
 tanh = _function("tanh", "The hyperbolic tangent.")
 floor = _function("floor", "Rounded down.")
 ceil = _function("ceil", "Rounded up.")
@@ -111,14 +121,14 @@ isfinite = _function("isfinite", "Whether it is neither NaN nor infinite.")
 __all__ = [
     "absolute",
     "add",
-    "bitwise_and",
+    "arccos", "arcsin", "arctan", "arctan2", "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
-    "cast",
+    "cast", "cbrt",
     "ceil",
     "clip",
     "copysign",
-    "cos",
+    "cos", "cosh",
     "cube",
     "divide",
     "equal",
@@ -134,7 +144,7 @@ __all__ = [
     "fmod",
     "greater",
     "greater_equal",
-    "identity",
+    "hypot", "identity",
     "invert",
     "isfinite",
     "isinf",
@@ -162,13 +172,13 @@ __all__ = [
     "remainder",
     "right_shift",
     "rint",
-    "sign",
+    "rsqrt", "sign",
     "signbit",
-    "sin",
+    "sin", "sinh",
     "sqrt",
     "square",
     "subtract",
-    "tanh",
+    "tan", "tanh",
     "trunc",
     "where",
 ]  # fmt: skip

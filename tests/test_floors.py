@@ -20,6 +20,7 @@ FLOORS = {
         "ops",
         "ir",
         "vmath.terms vmath.coefficients vmath.__init__",
+        "vmath.double",
         "vmath.*",
         "rewrite derived",
         "extremes",

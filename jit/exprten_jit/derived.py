@@ -29,7 +29,8 @@ from .ops import (
     loops_of,
     promoted,
 )
-from .vmath import exp, log
+from .vmath import exp, hyperbolic, inverse, log, trig
+from .vmath import power as powers
 from .vmath.terms import formula
 
 
@@ -310,6 +311,17 @@ def _reference_erf(a: Any) -> Any:
     return np.vectorize(math.erf, otypes=[np.float64])(a).astype(np.exp(a).dtype)
 
 
+def _power(a: Value, b: Value) -> Value:
+    return formula(powers.power)(a, b) if a.dtype.kind == "f" else op("ipow", (a, b), a.dtype)
+
+
+def _reference_power(a: Any, b: Any) -> Any:
+    """np.power of arrays (a NumPy scalar as exponent takes another route), with 0 for integers to a negative power."""
+    x, y = np.atleast_1d(a), np.atleast_1d(b)
+    powers_ = np.power(x, y) if x.dtype.kind == "f" else np.where(y < 0, 0, np.power(x, np.maximum(y, 0)))
+    return powers_.reshape(np.broadcast_shapes(np.shape(a), np.shape(b)))
+
+
 def _predicate_types(types: Types) -> tuple[np.dtype[Any], ...]:
     return (*(promoted((t,)) for t in types), np.dtype(bool))
 
@@ -362,6 +374,27 @@ DERIVED: tuple[Derived, ...] = (
     Derived("log2", 1, np.log2, lambda o, a: (1 / (math.log(2) * a),), (POSITIVE,), cost=30, expand=formula(log.log2)),
     Derived("log10", 1, np.log10, lambda o, a: (1 / (math.log(10) * a),), (POSITIVE,), cost=30, expand=formula(log.log10)),
     Derived("log1p", 1, np.log1p, lambda o, a: (1 / (1 + a),), (Domain(low=-1.0),), cost=40, expand=formula(log.log1p)),
+    Derived("sin", 1, np.sin, lambda o, a: (o.cos(a),), (Domain(-100.0, 100.0),), cost=35, expand=formula(trig.sin)),
+    Derived("cos", 1, np.cos, lambda o, a: (-o.sin(a),), (Domain(-100.0, 100.0),), cost=35, expand=formula(trig.cos)),
+    Derived("tan", 1, np.tan, lambda o, a: (1 + o.square(o.tan(a)),), (Domain(-1.5, 1.5),), cost=45, expand=formula(trig.tan)),
+    Derived("sinh", 1, np.sinh, lambda o, a: (o.cosh(a),), (Domain(-80.0, 80.0),), cost=45, expand=formula(hyperbolic.sinh)),
+    Derived("cosh", 1, np.cosh, lambda o, a: (o.sinh(a),), (Domain(-80.0, 80.0),), cost=40, expand=formula(hyperbolic.cosh)),
+    Derived("tanh", 1, np.tanh, lambda o, a: (1 - o.tanh(a) * o.tanh(a),), (Domain(-10.0, 10.0),), cost=40,
+            expand=formula(hyperbolic.tanh)),
+    Derived("arctan", 1, np.arctan, lambda o, a: (1 / (1 + a * a),), cost=60, expand=formula(inverse.arctan)),
+    Derived("arctan2", 2, np.arctan2, lambda o, a, b: (b / (a * a + b * b), -a / (a * a + b * b)), (NONZERO, NONZERO), cost=70,
+            expand=formula(inverse.arctan2)),
+    Derived("arcsin", 1, np.arcsin, lambda o, a: (1 / o.sqrt((1 - a) * (1 + a)),), (Domain(-0.99, 0.99),), cost=80,
+            expand=formula(inverse.arcsin)),
+    Derived("arccos", 1, np.arccos, lambda o, a: (-1 / o.sqrt((1 - a) * (1 + a)),), (Domain(-0.99, 0.99),), cost=80,
+            expand=formula(inverse.arccos)),
+    Derived("power", 2, _reference_power, lambda o, a, b: (b * o.power(a, b - 1), o.power(a, b) * o.log(a)),
+            (POSITIVE, Domain(-8.0, 8.0)), cost=80, resolve=loops_of(np.power), expand=_power),
+    Derived("rsqrt", 1, lambda a: 1 / np.sqrt(a), lambda o, a: (-0.5 / (a * o.sqrt(a)),), (POSITIVE,), cost=16,
+            resolve=loops_of(np.sqrt), expand=formula(powers.rsqrt)),
+    Derived("cbrt", 1, np.cbrt, lambda o, a: (1 / (3 * o.square(o.cbrt(a))),), (NONZERO,), cost=35, expand=formula(powers.cbrt)),
+    Derived("hypot", 2, np.hypot, lambda o, a, b: (a / o.hypot(a, b), b / o.hypot(a, b)), (NONZERO, NONZERO), cost=30,
+            expand=formula(powers.hypot)),
     Derived("erf", 1, _reference_erf, lambda o, a: (2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=60,
             resolve=loops_of(np.exp), expand=_erf),
 )

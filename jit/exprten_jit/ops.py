@@ -122,14 +122,6 @@ def _compare(name: str, reference: np.ufunc, f: str, i: str, u: str, c: str) -> 
     )  # fmt: skip
 
 
-def _libm(name: str, reference: np.ufunc, derivative: Derivative, domain: Domain = REAL) -> Primitive:
-    # Called lane by lane until the function is written in kernel IR: slow, the same at every width.
-    return Primitive(
-        name, 1, reference, derivative, (domain,), cost=20,
-        llvm={"f": f"@llvm.{name}"}, cuda={"f": f"{name}({{0}})"},
-    )  # fmt: skip
-
-
 def _rounding(name: str, reference: np.ufunc, intrinsic: str, c: str) -> Primitive:
     return Primitive(
         name, 1, reference, lambda o, a: (0 * a,),
@@ -158,10 +150,10 @@ def _minimum(a: Any, b: Any) -> Any:
     return np.where(zeros & np.signbit(a), a, np.where(zeros, b, np.minimum(a, b)))
 
 
-def _power(a: Any, b: Any) -> Any:
-    """np.power of arrays (a NumPy scalar as exponent takes another route), with 0 for integers to a negative power."""
+def _ipow(a: Any, b: Any) -> Any:
+    """np.power of integers, with 0 for negative powers."""
     x, y = np.atleast_1d(a), np.atleast_1d(b)
-    powers = np.power(x, y) if x.dtype.kind == "f" else np.where(y < 0, 0, np.power(x, np.maximum(y, 0)))
+    powers = np.where(y < 0, 0, np.power(x, np.maximum(y, 0)))
     return powers.reshape(np.broadcast_shapes(np.shape(a), np.shape(b)))
 
 
@@ -249,15 +241,9 @@ PRIMITIVES: tuple[Primitive, ...] = (
               llvm={"b": "select"}, cuda={"b": "({0} ? {1} : {2})"}),
     # the same, where the second operand is computed only if some lane asks for it: for what hardly ever is
     Primitive("rarely", 3, _reference_select, resolve=_select_types, llvm={"b": "branch"}, cuda={"b": "({0} ? {1} : {2})"}),
-    # per lane, for the time being
-    _libm("sin", np.sin, lambda o, a: (o.cos(a),), Domain(-100.0, 100.0)),
-    _libm("cos", np.cos, lambda o, a: (-o.sin(a),), Domain(-100.0, 100.0)),
-    _libm("tanh", np.tanh, lambda o, a: (1 - o.tanh(a) * o.tanh(a),), Domain(-10.0, 10.0)),
-    Primitive("power", 2, _power,
-              lambda o, a, b: (b * o.power(a, b - 1), o.power(a, b) * o.log(a)), (POSITIVE, Domain(-8.0, 8.0)), cost=40,
-              resolve=loops_of(np.power),
-              llvm={"f": "@llvm.pow", "i": "%ipow", "u": "%ipow"},
-              cuda={"f": "pow({0}, {1})", **_kinds("iu", "xt_ipow({0}, {1})")}),
+    # called lane by lane
+    Primitive("ipow", 2, _ipow, None, (POSITIVE, Domain(-8.0, 8.0)), cost=40, resolve=common_types,
+              llvm=_kinds("iu", "%ipow"), cuda=_kinds("iu", "xt_ipow({0}, {1})")),
 )
 # fmt: on
 

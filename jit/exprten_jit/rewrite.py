@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Container, Iterator
 
 from .dtypes import BOOL, INDEX
-from .ir import TRUE, Axis, Component, Fold, Load, Op, Value, both, components, fold, index, load, negation, op
+from .ir import TRUE, Axis, Component, Const, Fold, Load, Op, Value, both, components, fold, index, load, negation, op
 
 
 def walk(*roots: Value, into_folds: bool = True, known: Container[int] = ()) -> Iterator[Value]:
@@ -24,6 +24,23 @@ def walk(*roots: Value, into_folds: bool = True, known: Container[int] = ()) -> 
             stack.append((node, True))
             children = node.children if into_folds or not isinstance(node, Fold) else (node.extent,)
             stack.extend((child, False) for child in reversed(children))
+
+
+def eager(node: Op) -> tuple[Value, ...]:
+    """What is computed whenever `node` is: of a `rarely`, all but the operations behind its branch."""
+    if node.op != "rarely":
+        return node.args
+    condition, rare, common = node.args
+    stack, seen, begin = [rare], set[Value](), list[Value]()
+    while stack:
+        part = stack.pop()
+        if part not in seen and not isinstance(part, Const):
+            seen.add(part)
+            if isinstance(part, Op):
+                stack.extend(part.args)
+            else:
+                begin.append(part)
+    return condition, common, *begin
 
 
 def rebuild(node: Value, children: tuple[Value, ...]) -> Value:

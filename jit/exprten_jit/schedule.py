@@ -36,7 +36,7 @@ from .ir import (
 )
 from .nest import ONE, Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Strip, Vector
 from .reducers import halved, identities, reducer_of
-from .rewrite import affine, substitute, walk
+from .rewrite import affine, eager, substitute, walk
 
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
@@ -451,7 +451,7 @@ def _computed(roots: Iterable[Value], axis: Axis) -> Iterator[Value]:
             seen.add(id(node))
             yield node
             if isinstance(node, Op):  # an index that is converted is counted in the narrow type
-                stack.extend(arg for arg in node.args if node.op != "cast" or not isinstance(arg, Axis))
+                stack.extend(arg for arg in eager(node) if node.op != "cast" or not isinstance(arg, Axis))
             elif isinstance(node, Fold) and axis in node.free:
                 stack.extend(node.bodies)
             elif isinstance(node, Component) and axis in node.free:

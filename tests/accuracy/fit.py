@@ -108,7 +108,45 @@ def _log_even(z: mp.mpf) -> mp.mpf:
     return (2 * mp.atanh(s) / s - 2) / z
 
 
+def _root(f: Function) -> Function:
+    return lambda z: f(mp.sqrt(z))
+
+
+def _sin_rest(r: mp.mpf) -> mp.mpf:
+    return (mp.sin(r) / r - 1) / r**2
+
+
+def _cos_rest(r: mp.mpf) -> mp.mpf:
+    return (mp.cos(r) - 1 + r * r / 2) / r**4
+
+
+def _tan_rest(r: mp.mpf) -> mp.mpf:
+    return (mp.tan(r) / r - 1) / r**2
+
+
+def _atan_rest(t: mp.mpf) -> mp.mpf:
+    return (mp.atan(t) / t - 1) / t**2
+
+
+def _log2_rest(s: mp.mpf) -> mp.mpf:
+    return (mp.atanh(s) / s - 1 - s**2 / 3) / s**4 * 2 / mp.log(2)
+
+
+def _log2_of(f: mp.mpf) -> mp.mpf:
+    return mp.log1p(f) / f / mp.log(2)
+
+
+def _exp2_of(r: mp.mpf) -> mp.mpf:
+    return mp.expm1(r * mp.log(2)) / r
+
+
+def _cbrt_of(f: mp.mpf) -> mp.mpf:
+    return mp.cbrt(1 + f)
+
+
 S2 = 0.02944  # (f / (2 + f))² at the ends of ROOT
+SIXTH = 0.17158  # tan(pi / 8) squared, and a little
+EIGHTH = 0.79**2  # the square of pi / 4, and a little
 
 FITS: dict[str, Fit] = {
     "EXP_32": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -HALF_LN2, HALF_LN2, 4, lambda r: r * r, 32),
@@ -118,7 +156,47 @@ FITS: dict[str, Fit] = {
     "EXP2_32": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 5, abs, 32),
     "EXP2_64": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 10, abs),
     "LOG_32": Fit("(log(1 + f) - f + f² / 2) / f³", _log_rest, *ROOT, 7, lambda f: f * f, 32),
+    "SIN_32": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, EIGHTH, 2, lambda z: z, 32),
+    "SIN_64": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, EIGHTH, 5, lambda z: z),
+    "COS_32": Fit("(cos(r) - 1 + r² / 2) / r⁴ in r²", _root(_cos_rest), 0, EIGHTH, 2, lambda z: z * z, 32),
+    "COS_64": Fit("(cos(r) - 1 + r² / 2) / r⁴ in r²", _root(_cos_rest), 0, EIGHTH, 5, lambda z: z * z),
+    "TAN_32": Fit("(tan(r) / r - 1) / r² in r²", _root(_tan_rest), 0, EIGHTH, 6, lambda z: z, 32),
+    "TAN_64": Fit("(tan(r) / r - 1) / r² in r²", _root(_tan_rest), 0, EIGHTH, 14, lambda z: z),
+    "ATAN_32": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, SIXTH, 4, lambda z: z, 32),
+    "ATAN_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, SIXTH, 11, lambda z: z),
+    "LOG2_64": Fit("2 / ln(2) (atanh(s) / s - 1 - s² / 3) / s⁴ in s²", _root(_log2_rest), 0, S2, 6, lambda z: z),
+    "LOG2_F": Fit("log2(1 + f) / f, for float32 in float64", _log2_of, *ROOT, 13),
+    "EXP2_F": Fit("(2 ** r - 1) / r, for float32 in float64", _exp2_of, -0.5, 0.5, 6, abs),
+    "CBRT_32": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 4, lambda f: 1, 32),
+    "CBRT_64": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 7),
     "LOG_64": Fit("(2 atanh(s) / s - 2) / s² in s²", _log_even, 0, S2, 6, lambda z: z),
+}
+
+
+def parts(x: mp.mpf, bits: int, count: int, down: bool = False) -> list[float]:
+    """A number as the sum of numbers of a width, each the nearest to what is left, or what is left without its last bits."""
+    found: list[float] = []
+    for _ in range(count):
+        unit = mp.mpf(2) ** (mp.floor(mp.log(abs(x), 2)) - (23 if bits == 32 else 52))
+        found.append(float(mp.floor(x / unit) * unit) if down else rounded(x, bits))
+        x -= mp.mpf(found[-1])
+    return found
+
+
+def words(zeros: int, count: int) -> list[int]:
+    """The bits of 2 / pi behind some zeros, as words of 64."""
+    with mp.workprec(64 * count + 64):
+        whole = int(mp.floor(2 / mp.pi * mp.mpf(2) ** (64 * count - zeros)))
+    return [whole >> (64 * (count - 1 - k)) & (2**64 - 1) for k in range(count)]
+
+
+CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
+    "HALF_PI_32": ("pi / 2", lambda: parts(mp.pi / 2, 32, 3, down=True)),  # of one sign: what they leave of -0 is -0
+    "HALF_PI_64": ("pi / 2", lambda: parts(mp.pi / 2, 64, 3, down=True)),
+    "LN2_64": ("ln(2)", lambda: parts(mp.log(2), 64, 2)),
+    "LOG2_FIRST": ("2 / ln(2)", lambda: parts(2 / mp.log(2), 64, 2)),
+    "LOG2_SECOND": ("2 / (3 ln(2))", lambda: parts(2 / mp.log(2) / 3, 64, 2)),
+    "TWO_OVER_PI_WORDS": ("2 / pi behind 40 zeros", lambda: words(40, 19)),
 }
 
 HEAD = '''"""Coefficients of near-minimax polynomials, lowest power first. Written by tests/accuracy/fit.py; do not edit."""
@@ -134,6 +212,8 @@ def main(names: Sequence[str]) -> None:
         line = f"{fit.about}, {fit.low:.6g} to {fit.high:.6g}; error 2 ** {mp.nstr(mp.log(error, 2), 4)}"
         text += f"# {line}\n{name} = (\n" + "".join(f"    {c!r},\n" for c in found) + ")\n"
         print(name, line, file=sys.stderr)
+    for name, (about, made) in () if names else CONSTANTS.items():
+        text += f"# Parts of {about}.\n{name} = (\n" + "".join(f"    {x!r},\n" for x in made()) + ")\n"
     if names:
         print(text)
     else:

@@ -104,7 +104,7 @@ def _c_math() -> dict[str, int]:
     """The C library functions that LLVM calls for an intrinsic, whatever the interpreter was linked with."""
     found = ctypes.util.find_library("m") or ctypes.util.find_library("c")
     library = ctypes.CDLL(found)
-    names = ("sin", "cos", "tanh", "pow", "fma", "fmod", "roundeven")
+    names = ("fma", "fmod", "roundeven")
     addresses = {}
     for name in (*names, *(f"{n}f" for n in names)):
         if hasattr(library, name):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from ..dtypes import DTYPES, INDEX, DType
 from ..ir import Axis, Component, Const, Fold, Leaf, Load, Local, Op, Param, Size, Store, Value, components
 from ..ops import CASTS, PRIMITIVE
-from ..rewrite import affine
+from ..rewrite import affine, eager
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
 
 ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
@@ -61,6 +61,22 @@ class Where:
 Known = dict[Value, Lanes]  # values are hash-consed: kept by the table, found by identity
 
 
+def _cut(root: Value, known: Known) -> list[Value]:
+    """The known values, all but constants, that `root` can be computed from."""
+    stack, found = [root], dict[Value, None]()
+    seen = set[Value]()
+    while stack:
+        node = stack.pop()
+        if node in seen or isinstance(node, Const):
+            continue
+        seen.add(node)
+        if node in known:
+            found[node] = None
+        else:
+            stack.extend(node.children)
+    return list(found)
+
+
 class Values(ABC):
     """Emits values into `text`, all but folds; `known` is what has been emitted where the next instruction goes."""
 
@@ -69,6 +85,7 @@ class Values(ABC):
         self.address: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
         self.given: set[str] = set()  # the names of a kernel's arguments
+        self.behind: dict[tuple[object, ...], str] = {}
         self.splats: Known = {}
         self.flags = " contract" if fast_math else ""  # a * b + c may become one fma
 
@@ -95,8 +112,8 @@ class Values(ABC):
                 return (*form,) if node.when is None else (*form, node.when)
         if isinstance(node, Op) and node.op == "cast" and where is not None and node.args[0] is where.axis:
             return ()  # counted in the type it is converted to
-        if isinstance(node, Op) and node.op == "rarely":
-            return (node.args[0], node.args[2])  # the other is emitted behind its branch
+        if isinstance(node, Op):
+            return eager(node)
         return (node.extent,) if isinstance(node, Fold) else node.children
 
     @abstractmethod
@@ -164,7 +181,7 @@ class Values(ABC):
         return self.splats.get(value) or self.splat(lanes, where.count)
 
     def _rarely(self, node: Op, known: Known, where: Where | None) -> Lanes:
-        """A choice whose first side is behind a branch that is taken where any lane has the condition."""
+        """A choice whose first side is a call behind a branch, taken where any lane has the condition."""
         t = self.text
         chosen, rare, common = node.args
         condition, usual = (self._operand(v, known, where, node) for v in (chosen, common))
@@ -175,14 +192,32 @@ class Values(ABC):
         inside, after, before = t.label("rare"), t.label("usual"), t.block
         t.put(f"br i1 {some}, label %{inside}, label %{after}")
         t.open(inside)
-        here = dict(known)
-        self.value(rare, here, where)
-        mixed = t.let(f"select {condition}, {self._operand(rare, here, where, node)}, {usual}", usual.lane, usual.count)
-        behind = t.block
+        inputs = _cut(rare, known)
+        call = f"{self._behind(rare, inputs, where, usual, known)}({', '.join(str(known[v]) for v in inputs)})"
+        there = t.let(f"call {usual.type} {call}", usual.lane, usual.count)
+        mixed = t.let(f"select {condition}, {there}, {usual}", usual.lane, usual.count)
         t.put(f"br label %{after}")
         t.open(after)
-        choices = f"[ {mixed.name}, %{behind} ], [ {usual.name}, %{before} ]"
+        choices = f"[ {mixed.name}, %{inside} ], [ {usual.name}, %{before} ]"
         return t.let(f"phi {usual.type} {choices}", usual.lane, usual.count)
+
+    def _behind(self, rare: Value, inputs: list[Value], where: Where | None, like: Lanes, known: Known) -> str:
+        """The name of a function that computes `rare` from its inputs: one for all groups and tails of as many lanes."""
+        given = {v: Lanes(f"%p{n}", known[v].lane, known[v].count) for n, v in enumerate(inputs)}
+        key = (rare, like.count, *((v, lanes.count) for v, lanes in given.items()))
+        if key in self.behind:
+            return self.behind[key]
+        name = self.behind[key] = f"@rare{len(self.behind)}"
+        outer = self.text, self.splats
+        self.text, self.splats = Text(), {}
+        self.text.declared = outer[0].declared
+        result = self.value(rare, dict(given), where)
+        result = result if result.count == like.count else self.splat(result, like.count)
+        body = "\n".join(["entry:", *self.text.lines, f"  ret {result}"])
+        parameters = ", ".join(map(str, given.values()))
+        self.helpers[name] = f"define internal {like.type} {name}({parameters}) noinline cold {{\n{body}\n}}"
+        self.text, self.splats = outer
+        return name
 
     def _axis(self, where: Where) -> Lanes:
         if where.count == 1:

@@ -194,6 +194,13 @@ def polynomial(coefficients: Sequence[float], x: Term) -> Term:
     return total
 
 
+def nearest(x: Term, scale: float, base: int = 0) -> tuple[Term, Term]:
+    """(the whole number k nearest to scale * x, as a float; a float whose last bits are k + base)."""
+    shifter = x.like(1.5 * 2.0**x.form.mantissa + base)
+    shifted = fma(x, scale, shifter)
+    return shifted - shifter, shifted
+
+
 def power_of_two(k: Term, dtype: DType) -> Term:
     """2**k for an integer within the exponents of normal numbers."""
     form = FORMATS[dtype.bits]

@@ -1,0 +1,143 @@
+"""power, and what is made of roots: cbrt, hypot, rsqrt."""
+
+from __future__ import annotations
+
+from . import coefficients as c
+from . import terms
+from .double import Double, constant, double, product, sqrt
+from .exp import factors
+from .log import split
+from .terms import (
+    INF,
+    NAN,
+    Term,
+    as_float,
+    copysign,
+    fabs,
+    fast_two_sum,
+    fma,
+    greater,
+    lesser,
+    nearest,
+    polynomial,
+    power_of_two,
+    rarely,
+    trunc,
+    where,
+)
+
+
+def log2_double(k: Term, f: Term) -> Double:
+    """The logarithm to base 2 of 2**k (1 + f), within 2**-64 of itself: k and s (c0 + c1 s² + ...), s = f / (2 + f)."""
+    s = double(f) / Double(*fast_two_sum(2.0, f))
+    z = s * s
+    tail = constant(f, c.LOG2_SECOND) + double(z.high * polynomial(c.LOG2_64, z.high))
+    near = s * (constant(f, c.LOG2_FIRST) + z * tail)
+    high, lost = fast_two_sum(k, near.high)
+    return Double(high, lost + near.low)
+
+
+def exp2_double(a: Double) -> Term:
+    """2**a, rounded about once."""
+    form = a.high.form
+    high = lesser(greater(a.high, -2.0 * form.bias), form.bias + 2.0)
+    low = where(high.equals(a.high), a.low, 0.0)
+    k, shifted = nearest(high, 1.0, 2 * form.bias)
+    r = Double(high - k, low) * constant(high, c.LN2_64)
+    one, lost = fast_two_sum(1.0, r.high)
+    first, second = factors(shifted)
+    return (one + fma(polynomial(c.EXP_64, r.high), r.high * r.high, lost + fma(r.high, r.low, r.low))) * first * second
+
+
+def _power64(x: Term, more: float, y: Term) -> Term:
+    """(2**more x)**y for a normal x above 0."""
+    k, f = split(x)
+    log = log2_double(as_float(k) + more, f)
+    high = y * log.high
+    return exp2_double(Double(high, fma(y, log.high, -high) + y * log.low))
+
+
+def _power32(x: Term, more: float, y: Term) -> Term:
+    """In float64, which needs no second number."""
+    k, f = split(x.to("float64"))
+    log = fma(f, polynomial(c.LOG2_F, f), as_float(k) + more)
+    a = lesser(greater(y.to("float64") * log, -200.0), 200.0)
+    whole, shifted = nearest(a, 1.0, a.form.bias)
+    r = a - whole
+    scale = (shifted.bits() << a.form.mantissa).bits(a.dtype)
+    return fma(polynomial(c.EXP2_F, r) * r, scale, scale).to("float32")
+
+
+def power(x: Term, y: Term) -> Term:
+    """Within 1 unit of the last place; C's values for zeros, infinities, NaN and a base below 0."""
+    core = _power64 if x.dtype.bits == 64 else _power32
+    size = fabs(x)
+    odd = ~((x >= x.form.tiny) & (x < INF) & (fabs(y) < INF))
+    up = x.form.mantissa + 2
+    small = (size < x.form.tiny) & (size > 0.0)
+    base = where(size.equals(0.0) | ~(size < INF), 1.0, where(small, size * 2.0**up, size))
+    there = where(small, core(base, -up, y), core(base, 0.0, y))
+    return rarely(odd, _special(x, y, there), core(x, 0.0, y))
+
+
+def _special(x: Term, y: Term, ordinary: Term) -> Term:
+    size = fabs(x)
+    whole = trunc(y).equals(y)
+    half = y * 0.5
+    odd = whole & trunc(half).differs(half)
+    edge = size.equals(0.0) | size.equals(INF)
+    value = where(edge, where(size.equals(0.0) ^ (y < 0.0), x.like(0.0), INF), ordinary)
+    value = where((copysign(x.like(1.0), x) < 0.0) & odd, -value, value)
+    value = where((x < 0.0) & (size < INF) & ~whole, NAN, value)
+    endless = where(size.equals(1.0), x.like(1.0), where((size > 1.0) ^ (y < 0.0), x.like(INF), 0.0))
+    value = where(fabs(y).equals(INF), endless, value)
+    value = where(x.equals(x) & y.equals(y), value, NAN)
+    return where(x.equals(1.0) | y.equals(0.0), 1.0, value)
+
+
+def rsqrt(a: Term) -> Term:
+    """1 / sqrt(a), with one step of Newton's. Within 1 unit of the last place."""
+    q = 1.0 / terms.sqrt(a)
+    t = product(a, q)
+    rest = fma(-t.high, q, 1.0) - t.low * q
+    return where((a > 0.0) & (a < INF), fma(q * 0.5, rest, q), q)
+
+
+def hypot(a: Term, b: Term) -> Term:
+    """sqrt(a² + b²), without overflow. Within 1 unit of the last place."""
+    x, y = fabs(a), fabs(b)
+    most, least = where(x > y, x, y), where(x > y, y, x)
+    low, high = 2.0 ** -(a.form.bias // 2 - 30), 2.0 ** (a.form.bias // 2 - 2)  # what squares lose is not lost between
+    scale = where(most > 1.0, a.like(2.0 ** -(a.form.bias // 2 + 4)), 2.0 ** (a.form.bias // 2 + 30))
+    scale = where((most <= high) & (most >= low), 1.0, scale)
+    far = _length(most * scale, least * scale) / scale
+    far = where(most > 0.0, far, most + least)
+    far = where(x.equals(INF) | y.equals(INF), INF, where(x.equals(x) & y.equals(y), far, NAN))
+    odd = ~((most <= high) & (least >= low))
+    return rarely(odd, far, _length(most, least))
+
+
+def _length(x: Term, y: Term) -> Term:
+    return sqrt(product(x, x) + product(y, y)).value
+
+
+def cbrt(a: Term) -> Term:
+    """A polynomial for the cube root of 1 + f, and one step of Halley's. Within 1 unit of the last place."""
+    size = fabs(a)
+    up = 3 * (a.form.mantissa // 3 + 2)
+    odd = ~((size >= a.form.tiny) & (size < INF))
+    there = where((size > 0.0) & (size < INF), _cube_root(size * 2.0**up, -up // 3), size)
+    return copysign(rarely(odd, there, _cube_root(size, 0)), a)
+
+
+def _cube_root(x: Term, more: int) -> Term:
+    k, f = split(x)
+    n, shifted = nearest(as_float(k), 1 / 3)
+    third = shifted.bits() - n.like(1.5 * 2.0**n.form.mantissa).bits()
+    left = k - (third << 1) - third
+    m = (f + 1.0) * power_of_two(left, x.dtype)
+    root = where(left.equals(0), x.like(1.0), where(left > 0, x.like(2 ** (1 / 3)), 2 ** (-1 / 3)))
+    y = root * polynomial(c.CBRT_32 if x.dtype.bits == 32 else c.CBRT_64, f)
+    cube = product(y, y) * double(y)
+    rest = (m - cube.high) - cube.low
+    return fma(y * rest, 1.0 / fma(cube.high, 2.0, m), y) * power_of_two(third + more, x.dtype)

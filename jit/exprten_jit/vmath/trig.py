@@ -1,0 +1,188 @@
+"""sin, cos and tan: an argument is k pi/2 + r with r at most pi/4 in size, known to twice the precision of its type.
+
+Up to a bound, k times pi/2 in three parts is subtracted: the first difference is exact. Beyond it, in a branch, come the bits of 2/pi
+that matter, and integers (Payne and Hanek, Radian reduction for trigonometric functions, 1983).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ..dtypes import INDEX
+from ..ir import const
+from . import coefficients as c
+from .terms import (
+    INF,
+    NAN,
+    Term,
+    as_float,
+    copysign,
+    fabs,
+    fast_two_sum,
+    fma,
+    nearest,
+    polynomial,
+    rarely,
+    two_product,
+    where,
+)
+
+TWO_OVER_PI = 0.63661977236758134308
+
+
+@dataclass(frozen=True)
+class _Trig:
+    """Of a format: pi/2 in three parts, up to where they are enough, and polynomials."""
+
+    half_pi: tuple[float, ...]
+    limit: float
+    sin: tuple[float, ...]
+    cos: tuple[float, ...]
+    tan: tuple[float, ...]
+
+
+_TRIG = {
+    32: _Trig(c.HALF_PI_32, 2.0**17, c.SIN_32, c.COS_32, c.TAN_32),
+    64: _Trig(c.HALF_PI_64, 2.0**30, c.SIN_64, c.COS_64, c.TAN_64),
+}
+
+
+@dataclass(frozen=True)
+class _Angle:
+    """quarter * pi/2 + r + rest; of `quarter` the last two bits count."""
+
+    r: Term
+    rest: Term
+    quarter: Term
+
+
+def _near(x: Term) -> _Angle:
+    """Of an argument below the limit."""
+    one, two, three = _TRIG[x.dtype.bits].half_pi
+    k, shifted = nearest(x, TWO_OVER_PI)
+    first = fma(k, -one, x)
+    product, lost = two_product(k, two)
+    r = first - product
+    return _Angle(r, ((first - r) - product) - fma(k, three, lost), shifted.bits())
+
+
+# Far arguments, as float64: x is m 2**e with m of 53 bits; what counts of m 2**e 2/pi is its last two whole bits and its fraction.
+
+_MASK = (1 << 32) - 1
+
+
+def _integer(n: int) -> Term:
+    return Term(const((n + (1 << 63)) % (1 << 64) - (1 << 63), INDEX))
+
+
+def _window(position: Term) -> list[Term]:
+    """192 bits of 2/pi from a bit on, as six limbs, the highest first; 2/pi stands behind 40 zeros."""
+    words = [_integer(word) for word in c.TWO_OVER_PI_WORDS]
+    index, keep = position >> 6, 4
+    for stage in (8, 4, 2, 1):
+        far = (index & stage).differs(0)
+        words = [where(far, words[n + stage], words[n]) for n in range(keep + stage - 1)]
+    shift = position & 63
+    limbs = []
+    for above, below in pairwise(words):
+        word = (above << shift) | (((below >> 1) & ((1 << 63) - 1)) >> (63 - shift))
+        limbs += [(word >> 32) & _MASK, word & _MASK]
+    return limbs
+
+
+def _times(m: Term, limbs: list[Term]) -> list[Term]:
+    """The product without what goes beyond its highest limb; m has less than 31 bits."""
+    found: list[Term] = []
+    carry = m.like(0)
+    for limb in reversed(limbs):
+        t = m * limb + carry
+        found, carry = [t & _MASK, *found], t >> 32
+    return found
+
+
+def _added(a: list[Term], b: list[Term]) -> list[Term]:
+    found: list[Term] = []
+    carry = a[0].like(0)
+    for x, y in zip(reversed(a), reversed(b), strict=True):
+        t = x + y + carry
+        found, carry = [t & _MASK, *found], t >> 32
+    return found
+
+
+def _far(x: Term) -> _Angle:
+    """Of any float64 from 2**17 on."""
+    size = fabs(x).bits()
+    limbs = _window((size >> 52) - 1075 - 2 + 40)
+    m = (size & ((1 << 52) - 1)) | (1 << 52)
+    high = _times(m >> 27, limbs)
+    moved = [((n << 27) | (after >> 5)) & _MASK for n, after in zip(high, [*high[1:], m.like(0)], strict=True)]
+    g = _added(_times(m & ((1 << 27) - 1), limbs), moved)  # the fraction of a quarter of what is sought
+    top = (g[0] << 32) | g[1]
+    quarter = (top + (1 << 61)) >> 62
+    left = top - (quarter << 62)
+    h, low = fast_two_sum(as_float(left >> 32) * 2.0**-30, as_float(left & _MASK) * 2.0**-62)
+    h, low = fast_two_sum(h, low + (as_float(g[2]) * 2.0**-94 + as_float(g[3]) * 2.0**-126))
+    one, two, _ = c.HALF_PI_64
+    r, lost = two_product(h, one)
+    r, rest = fast_two_sum(r, fma(low, one, fma(h, two, lost)))
+    sign = copysign(x.like(1.0), x)
+    quarter = where(x < 0.0, -quarter, quarter)
+    return _Angle(r * sign, rest * sign, quarter)
+
+
+def _far_of(x: Term) -> _Angle:
+    if x.dtype.bits == 64:
+        return _far(x)
+    angle = _far(x.to("float64"))
+    r = angle.r.to(x.dtype)
+    return _Angle(r, (angle.r - r.to("float64")).to(x.dtype), angle.quarter.to(x.form.integer))
+
+
+def _of_angle(core: Callable[[_Angle], Term]) -> Callable[[Term], Term]:
+    def function(a: Term) -> Term:
+        far = where(fabs(a) < INF, core(_far_of(a)), NAN)
+        return rarely(fabs(a) > _TRIG[a.dtype.bits].limit, far, core(_near(a)))
+
+    return function
+
+
+def _sin_of_rest(angle: _Angle) -> Term:
+    r = angle.r
+    z = r * r
+    return fma(r * z, polynomial(_TRIG[r.dtype.bits].sin, z), angle.rest) + r
+
+
+def _cos_of_rest(angle: _Angle) -> Term:
+    r = angle.r
+    z = r * r
+    near = fma(z, -0.5, 1.0)
+    lost = fma(-r, angle.rest, fma(z, -0.5, 1.0 - near))
+    return near + fma(z * z, polynomial(_TRIG[r.dtype.bits].cos, z), lost)
+
+
+def _turned(angle: _Angle, quarters: int) -> Term:
+    """The sine of an angle and `quarters` right angles more."""
+    quarter = angle.quarter + quarters
+    near = _sin_of_rest(angle)
+    near = near if quarters else copysign(near, angle.r)  # of zero: only then is r zero too
+    value = where((quarter & 1).equals(0), near, _cos_of_rest(angle))
+    sign = (quarter & 2) << (value.dtype.bits - 2)
+    return (value.bits() ^ sign).bits(value.dtype)
+
+
+def _tan_of(angle: _Angle) -> Term:
+    """tan(r) as r and more, in two parts; where the quarter is odd -1 over it, with one step of Newton's."""
+    r = angle.r
+    z = r * r
+    more = fma(r * z, polynomial(_TRIG[r.dtype.bits].tan, z), fma(z, angle.rest, angle.rest))
+    t, lost = fast_two_sum(r, more)
+    q = -1.0 / t
+    reciprocal = fma(q, fma(q, lost, fma(q, t, 1.0)), q)
+    return where((angle.quarter & 1).equals(0), copysign(t, r), reciprocal)
+
+
+sin = _of_angle(lambda angle: _turned(angle, 0))
+cos = _of_angle(lambda angle: _turned(angle, 1))
+tan = _of_angle(_tan_of)
