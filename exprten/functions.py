@@ -75,6 +75,11 @@ log2 = _function("log2", "The logarithm to base 2.")
 log10 = _function("log10", "The logarithm to base 10.")
 log1p = _function("log1p", "log(1 + a), exact near 0.")
 erf = _function("erf", "The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to a.")
+erfc = _function("erfc", "1 - erf(a), exact where that is small.")
+erfinv = _function("erfinv", "The number whose erf is a; NaN beyond 1.")
+gamma = _function("gamma", "The gamma function: (a - 1)! for whole numbers; NaN for those below 0.")
+lgamma = _function("lgamma", "The logarithm of the size of gamma.")
+digamma = _function("digamma", "The derivative of lgamma.")
 sin = _function("sin", "The sine of radians.")
 cos = _function("cos", "The cosine of radians.")
 arcsin = _function("arcsin", "The angle of a sine, -pi/2 to pi/2; NaN beyond 1.")
@@ -83,6 +88,12 @@ arctan = _function("arctan", "The angle of a tangent, -pi/2 to pi/2.")
 arctan2 = _function("arctan2", "The angle of the point (b, a), -pi to pi.")
 hypot = _function("hypot", "The length of (a, b), without overflow.")
 cbrt = _function("cbrt", "The cube root.")
+arcsinh = _function("arcsinh", "The inverse of sinh.")
+arccosh = _function("arccosh", "The inverse of cosh; NaN below 1.")
+arctanh = _function("arctanh", "The inverse of tanh; NaN beyond 1.")
+nextafter = _function("nextafter", "The number next to a on the way to b.")
+ldexp = _function("ldexp", "a * 2**b for integers b, rounded once.")
+xlogy = _function("xlogy", "a * log(b); 0 where a is 0 and b is a number.")
 rsqrt = _function("rsqrt", "1 / sqrt(a).")
 tan = _function("tan", "The tangent of radians.")
 sinh = _function("sinh", "The hyperbolic sine.")
@@ -121,18 +132,30 @@ isfinite = _function("isfinite", "Whether it is neither NaN nor infinite.")
 __all__ = [
     "absolute",
     "add",
-    "arccos", "arcsin", "arctan", "arctan2", "bitwise_and",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
-    "cast", "cbrt",
+    "cast",
+    "cbrt",
     "ceil",
     "clip",
     "copysign",
-    "cos", "cosh",
+    "cos",
+    "cosh",
     "cube",
+    "digamma",
     "divide",
     "equal",
     "erf",
+    "erfc",
+    "erfinv",
     "exp",
     "exp2",
     "expm1",
@@ -142,16 +165,20 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
+    "gamma",
     "greater",
     "greater_equal",
-    "hypot", "identity",
+    "hypot",
+    "identity",
     "invert",
     "isfinite",
     "isinf",
     "isnan",
+    "ldexp",
     "left_shift",
     "less",
     "less_equal",
+    "lgamma",
     "log",
     "log1p",
     "log2",
@@ -164,6 +191,7 @@ __all__ = [
     "minimum",
     "multiply",
     "negative",
+    "nextafter",
     "not_equal",
     "ones_like",
     "positive",
@@ -172,13 +200,17 @@ __all__ = [
     "remainder",
     "right_shift",
     "rint",
-    "rsqrt", "sign",
+    "rsqrt",
+    "sign",
     "signbit",
-    "sin", "sinh",
+    "sin",
+    "sinh",
     "sqrt",
     "square",
     "subtract",
-    "tan", "tanh",
+    "tan",
+    "tanh",
     "trunc",
     "where",
-]  # fmt: skip
+    "xlogy",
+]

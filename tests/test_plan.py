@@ -215,8 +215,8 @@ def test_column_is_computed_outside_of_the_inner_loop():
 def test_scalars_are_combined_outside_of_all_loops():
     _, _, out = tensors()
     zero = xt.array(2.0)
-    lines = xt.plan(out, xt.sin(zero) + xt.ones((4, 5))).nest.splitlines()
-    assert lines[0].startswith("let t0 = sin(")
+    lines = xt.plan(out, xt.sqrt(zero) + xt.ones((4, 5))).nest.splitlines()
+    assert lines[0].startswith("let t0 = sqrt(")
 
 
 def test_packed_tensors_are_one_long_row():

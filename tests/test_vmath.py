@@ -1,5 +1,8 @@
 """The functions of vmath: how far from the truth they are, what they do at the edges, and that their bits are the same everywhere."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from exprten_jit.derived import TABLE, apply
@@ -9,12 +12,16 @@ from test_ops import compiled, interpreted, kernel_of
 
 import exprten as xt
 
+sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
+import accuracy
+
 FLOATS = [np.dtype(np.float32), np.dtype(np.float64)]
 ONE = [
-    "arccos", "arcsin", "arctan", "cbrt", "cos", "cosh", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "rsqrt", "sin",
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "cos", "cosh", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "rsqrt", "sin",
     "sinh", "tan", "tanh",
 ]  # fmt: skip
-TWO = ["arctan2", "hypot", "power"]
+TWO = ["arctan2", "hypot", "power", "xlogy"]
+SPECIAL_FUNCTIONS = ["erf", "erfc", "erfinv", "gamma", "lgamma", "digamma"]
 MOST = {"tan": 1.15}  # units of the last place; every other function is within 1
 
 
@@ -76,7 +83,7 @@ def test_a_function_of_two_is_within_one_unit_of_the_last_place(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("name", [*ONE, *TWO])
+@pytest.mark.parametrize("name", [*ONE, *TWO, *SPECIAL_FUNCTIONS])
 def test_the_bits_are_the_interpreters_at_every_width(name, dtype):
     row = of_numpy(dtype)
     x = np.concatenate([SPECIAL[dtype], samples(dtype, seed=1, count=30)])
@@ -95,3 +102,62 @@ def test_exact_powers_have_exact_logarithms(dtype):
     np.testing.assert_array_equal(xt.evaluate(xt.exp2(k.astype(dtype))).numpy(), twos)
     tens = np.arange(11 if dtype == np.float32 else 23)
     np.testing.assert_array_equal(xt.evaluate(xt.log10((10.0**tens).astype(dtype))).numpy(), tens)
+
+
+def above_zero(name: str, x: np.ndarray) -> np.ndarray:
+    return np.abs(x) if name in accuracy.POSITIVE else x
+
+
+@pytest.mark.parametrize("name", [*ONE, *SPECIAL_FUNCTIONS])
+def test_a_thinned_sweep_of_float32_finds_nothing_worse_than_the_committed_results(name):
+    """Every 4099th float: the committed results are of many more."""
+    assert accuracy.swept(name, 4099).most <= accuracy.read()[name, "float32"].most + 0.01
+
+
+@pytest.mark.parametrize("name", [*SPECIAL_FUNCTIONS, "log", "sin", "tan", "power"])
+def test_float64_is_within_two_units_of_mpmath(name):
+    result = accuracy.measured(name, np.dtype(np.float64), 40)
+    assert result.inputs > 60
+    assert result.most < 2, result
+
+
+def test_every_function_is_measured_and_within_two_units():
+    results = accuracy.read()
+    assert {name for name, _ in results} == {*ONE, *TWO, *SPECIAL_FUNCTIONS} == set(accuracy.TRUTH)
+    assert all(results[name, dtype.name].most < 2 for name in accuracy.TRUTH for dtype in FLOATS)
+
+
+def test_the_page_shows_the_committed_results():
+    assert accuracy.table(accuracy.read()) in accuracy.PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SPECIAL_FUNCTIONS)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_special_functions_have_their_values_at_the_edges(name, dtype):
+    x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2, -2, -3, 0.5, -0.5], dtype)
+    got, want = xt.evaluate(getattr(xt, name)(x)).numpy(), TABLE[name].reference(x)
+    if name in {"gamma", "digamma"}:
+        want[3] = np.nan
+    np.testing.assert_allclose(got, want, rtol=8 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(np.signbit(got[want == 0]), np.signbit(want[want == 0]))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_ldexp_rounds_once_and_nextafter_steps(dtype):
+    x = np.tile(samples(dtype, count=500), 7)
+    n = np.random.default_rng(5).integers(-2400, 2400, len(x))
+    n[::2] //= 16
+    with np.errstate(all="ignore"):
+        assert_same_bits(xt.evaluate(xt.ldexp(x, n)).numpy(), np.ldexp(x, n), "ldexp")
+        y = np.roll(x, 5)
+        assert_same_bits(xt.evaluate(xt.nextafter(x, y)).numpy(), np.nextafter(x, y), "nextafter")
+
+
+def test_what_is_rare_is_computed_where_a_lane_asks_for_it():
+    x = np.ones(67)
+    for k in (0, 7, 33, 66):
+        far = x.copy()
+        far[k] = 1e300
+        assert_same_bits(xt.evaluate(xt.sin(far)).numpy(), np.where(far > 1, np.sin(1e300), np.sin(1.0)), "sin")
+    nested = xt.evaluate(xt.lgamma(np.array([-0.5, 3.0, -1e-200, np.inf]))).numpy()
+    np.testing.assert_allclose(nested, [1.2655121234846454, np.log(2), 460.51701859880916, np.inf], rtol=1e-15)

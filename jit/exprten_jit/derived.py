@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import BOOL, DTYPES, DType
+from . import references
+from .dtypes import BOOL, DType
 from .ir import Value, cast, const, op
 from .ops import (
     NONZERO,
@@ -29,7 +30,8 @@ from .ops import (
     loops_of,
     promoted,
 )
-from .vmath import exp, hyperbolic, inverse, log, trig
+from .vmath import bits as representation
+from .vmath import exp, hyperbolic, inverse, log, special, trig
 from .vmath import power as powers
 from .vmath.terms import formula
 
@@ -257,60 +259,6 @@ def _cube(a: Value) -> Value:
     return apply("multiply", apply("multiply", a, a), a)
 
 
-# Up to 0.84375, erf(x) / x - 1 in x² (fdlibm s_erf.c). From there, erfc(x) exp(x²) in x (Cody, Rational Chebyshev approximations
-# for the error function, 1969), made for up to 4 and good enough for what is left of erfc beyond. Highest power first.
-_ERF = (
-    (
-        -2.37630166566501626084e-5,
-        -5.77027029648944159157e-3,
-        -2.84817495755985104766e-2,
-        -3.25042107247001499370e-1,
-        1.28379167095512558561e-1,
-    ),
-    (
-        -3.96022827877536812320e-6,
-        1.32494738004321644526e-4,
-        5.08130628187576562776e-3,
-        6.50222499887672944485e-2,
-        3.97917223959155352819e-1,
-        1.0,
-    ),
-)
-_ERFC = (
-    (2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1, 2.98635138197400131e2,
-     8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3, 1.23033935479799725e3),
-    (1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
-     3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3),
-)  # fmt: skip
-
-
-def _erf(a: Value) -> Value:
-    """In float64, whatever the type of `a`: one set of coefficients, and float32 rounded once."""
-    wide = cast(a, DTYPES["float64"])
-    y = apply("minimum", _absolute(wide), _number(6, wide))  # erf is 1 from 5.93 on
-    square = apply("multiply", y, y)
-    near = apply("add", y, apply("multiply", y, _quotient_of(_ERF, square)))
-    rest = apply("multiply", apply("exp", apply("negative", square)), _quotient_of(_ERFC, y))
-    far = apply("subtract", _number(1, y), rest)
-    size = _where(apply("less_equal", y, const(0.84375, y.dtype)), near, far)
-    return cast(apply("copysign", size, wide), a.dtype)
-
-
-def _quotient_of(polynomials: tuple[tuple[float, ...], tuple[float, ...]], x: Value) -> Value:
-    return apply("divide", *(_polynomial(coefficients, x) for coefficients in polynomials))
-
-
-def _polynomial(coefficients: tuple[float, ...], x: Value) -> Value:
-    total: Value = const(coefficients[0], x.dtype)
-    for c in coefficients[1:]:
-        total = apply("add", apply("multiply", total, x), const(c, x.dtype))
-    return total
-
-
-def _reference_erf(a: Any) -> Any:
-    return np.vectorize(math.erf, otypes=[np.float64])(a).astype(np.exp(a).dtype)
-
-
 def _power(a: Value, b: Value) -> Value:
     return formula(powers.power)(a, b) if a.dtype.kind == "f" else op("ipow", (a, b), a.dtype)
 
@@ -390,13 +338,32 @@ DERIVED: tuple[Derived, ...] = (
             expand=formula(inverse.arccos)),
     Derived("power", 2, _reference_power, lambda o, a, b: (b * o.power(a, b - 1), o.power(a, b) * o.log(a)),
             (POSITIVE, Domain(-8.0, 8.0)), cost=80, resolve=loops_of(np.power), expand=_power),
-    Derived("rsqrt", 1, lambda a: 1 / np.sqrt(a), lambda o, a: (-0.5 / (a * o.sqrt(a)),), (POSITIVE,), cost=16,
+    Derived("rsqrt", 1, references.rsqrt, lambda o, a: (-0.5 * o.rsqrt(a) / a,), (POSITIVE,), cost=16,
             resolve=loops_of(np.sqrt), expand=formula(powers.rsqrt)),
     Derived("cbrt", 1, np.cbrt, lambda o, a: (1 / (3 * o.square(o.cbrt(a))),), (NONZERO,), cost=35, expand=formula(powers.cbrt)),
     Derived("hypot", 2, np.hypot, lambda o, a, b: (a / o.hypot(a, b), b / o.hypot(a, b)), (NONZERO, NONZERO), cost=30,
             expand=formula(powers.hypot)),
-    Derived("erf", 1, _reference_erf, lambda o, a: (2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=60,
-            resolve=loops_of(np.exp), expand=_erf),
+    Derived("arcsinh", 1, np.arcsinh, lambda o, a: (1 / o.hypot(a, 1.0),), cost=100, expand=formula(hyperbolic.arcsinh)),
+    Derived("arccosh", 1, np.arccosh, lambda o, a: (1 / o.sqrt((a - 1) * (a + 1)),), (Domain(low=1.01),), cost=100,
+            expand=formula(hyperbolic.arccosh)),
+    Derived("arctanh", 1, np.arctanh, lambda o, a: (1 / ((1 - a) * (1 + a)),), (Domain(-0.99, 0.99),), cost=80,
+            expand=formula(hyperbolic.arctanh)),
+    Derived("erf", 1, references.erf, lambda o, a: (2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=50, resolve=loops_of(np.exp),
+            expand=formula(special.erf)),
+    Derived("nextafter", 2, np.nextafter, cost=10, expand=formula(representation.nextafter)),
+    Derived("ldexp", 2, np.ldexp, cost=14, expand=formula(representation.ldexp)),
+    Derived("xlogy", 2, references.xlogy, lambda o, a, b: (o.log(b), a / b), (REAL, POSITIVE), cost=30, resolve=loops_of(np.hypot),
+            expand=formula(representation.xlogy)),
+    Derived("erfc", 1, references.erfc, lambda o, a: (-2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=80, resolve=loops_of(np.exp),
+            expand=formula(special.erfc)),
+    Derived("erfinv", 1, references.erfinv, lambda o, a: (math.sqrt(math.pi) / 2 * o.exp(o.square(o.erfinv(a))),),
+            (Domain(-0.99, 0.99),), cost=120, resolve=loops_of(np.exp), expand=formula(special.erfinv)),
+    Derived("gamma", 1, references.gamma, lambda o, a: (o.gamma(a) * o.digamma(a),),
+            (Domain(0.1, 30.0),), cost=200, resolve=loops_of(np.exp), expand=formula(special.gamma)),
+    Derived("lgamma", 1, references.lgamma, lambda o, a: (o.digamma(a),), (Domain(low=0.1),), cost=250,
+            resolve=loops_of(np.exp), expand=formula(special.lgamma)),
+    Derived("digamma", 1, references.digamma, None, (Domain(low=0.1),), cost=200, resolve=loops_of(np.exp),
+            expand=formula(special.digamma)),
 )
 # fmt: on
 

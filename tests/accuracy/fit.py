@@ -144,6 +144,35 @@ def _cbrt_of(f: mp.mpf) -> mp.mpf:
     return mp.cbrt(1 + f)
 
 
+def _erf_rest(x: mp.mpf) -> mp.mpf:
+    return mp.erf(x) / x - 1
+
+
+def _log_erfc(x: mp.mpf) -> mp.mpf:
+    return -mp.log(mp.erfc(x)) / x
+
+
+def _erfc_scaled(t: mp.mpf) -> mp.mpf:
+    x = 3.75 * (1 + t) / (1 - t)
+    return mp.erfc(x) * mp.exp(x * x) * (1 + 2 * x)
+
+
+def _erfinv_of(w: mp.mpf) -> mp.mpf:
+    y = mp.sqrt(-mp.expm1(-w))
+    return mp.erfinv(y) / y
+
+
+def _stirling(w: mp.mpf) -> mp.mpf:
+    x = 1 / mp.sqrt(w)
+    return x * (mp.loggamma(x) - (x - 0.5) * mp.log(x) + x - mp.log(2 * mp.pi) / 2)
+
+
+def _digamma_rest(w: mp.mpf) -> mp.mpf:
+    x = 1 / mp.sqrt(w)
+    return -(mp.digamma(x) - mp.log(x) + 1 / (2 * x)) / w
+
+
+DIGAMMA_ROOT = mp.findroot(mp.digamma, 1.4616)
 S2 = 0.02944  # (f / (2 + f))² at the ends of ROOT
 SIXTH = 0.17158  # tan(pi / 8) squared, and a little
 EIGHTH = 0.79**2  # the square of pi / 4, and a little
@@ -169,6 +198,20 @@ FITS: dict[str, Fit] = {
     "EXP2_F": Fit("(2 ** r - 1) / r, for float32 in float64", _exp2_of, -0.5, 0.5, 6, abs),
     "CBRT_32": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 4, lambda f: 1, 32),
     "CBRT_64": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 7),
+    "ERF_32": Fit("erf(x) / x - 1 in x²", _root(_erf_rest), 0, 0.82, 6, bits=32),
+    "LOG_ERFC_32": Fit("-log(erfc(x)) / x", _log_erfc, 0.89, 4.0, 9, lambda x: mp.erfc(x) * x, 32),
+    "ERFC_64": Fit("erfc(x) exp(x²) (1 + 2 x) in (x - 3.75) / (x + 3.75)", _erfc_scaled, -1, 0.765, 24),
+    "ERFINV_NEAR": Fit("erfinv(y) / y in w - 3, w = -log(1 - y²)", lambda t: _erfinv_of(t + 3), -3, 3.26, 25),
+    "ERFINV_MIDDLE": Fit("erfinv(y) / y in sqrt(w) - 3.25", lambda t: _erfinv_of((t + 3.25) ** 2), -0.76, 0.76, 21),
+    "ERFINV_FAR": Fit("erfinv(y) / y in sqrt(w) - 5", lambda t: _erfinv_of((t + 5) ** 2), -1.01, 1.05, 19),
+    "STIRLING_64": Fit(
+        "x (log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi) / 2) in 1 / x²", _stirling, 1e-9, 1 / 64, 7
+    ),
+    "LGAMMA_64": Fit("log(gamma(2 + u)) / u", lambda u: mp.loggamma(2 + u) / u if u else 1 - mp.euler, -0.51, 0.51, 19),
+    "DIGAMMA_64": Fit("log(x) - 1 / (2 x) - digamma(x), times x², in 1 / x²", _digamma_rest, 1e-9, 1 / 64, 8),
+    "DIGAMMA_NEAR": Fit(
+        "digamma(x) over the distance from its root", lambda u: mp.digamma(DIGAMMA_ROOT + u) / u, -0.101, 0.101, 13
+    ),
     "LOG_64": Fit("(2 atanh(s) / s - 2) / s² in s²", _log_even, 0, S2, 6, lambda z: z),
 }
 
@@ -193,7 +236,11 @@ def words(zeros: int, count: int) -> list[int]:
 CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
     "HALF_PI_32": ("pi / 2", lambda: parts(mp.pi / 2, 32, 3, down=True)),  # of one sign: what they leave of -0 is -0
     "HALF_PI_64": ("pi / 2", lambda: parts(mp.pi / 2, 64, 3, down=True)),
+    "PI_64": ("pi", lambda: parts(mp.pi, 64, 2)),
     "LN2_64": ("ln(2)", lambda: parts(mp.log(2), 64, 2)),
+    "LOG2_E": ("1 / ln(2)", lambda: parts(1 / mp.log(2), 64, 2)),
+    "STIRLING": ("log2(2 pi) / 2", lambda: parts(mp.log(2 * mp.pi, 2) / 2, 64, 2)),
+    "DIGAMMA_ROOT": ("the root of digamma", lambda: parts(DIGAMMA_ROOT, 64, 2)),
     "LOG2_FIRST": ("2 / ln(2)", lambda: parts(2 / mp.log(2), 64, 2)),
     "LOG2_SECOND": ("2 / (3 ln(2))", lambda: parts(2 / mp.log(2) / 3, 64, 2)),
     "TWO_OVER_PI_WORDS": ("2 / pi behind 40 zeros", lambda: words(40, 19)),

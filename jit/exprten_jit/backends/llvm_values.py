@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from ..dtypes import DTYPES, INDEX, DType
 from ..ir import Axis, Component, Const, Fold, Leaf, Load, Local, Op, Param, Size, Store, Value, components
 from ..ops import CASTS, PRIMITIVE
-from ..rewrite import affine, eager
+from ..rewrite import affine
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
 
 ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
@@ -62,7 +62,7 @@ Known = dict[Value, Lanes]  # values are hash-consed: kept by the table, found b
 
 
 def _cut(root: Value, known: Known) -> list[Value]:
-    """The known values, all but constants, that `root` can be computed from."""
+    """The values that `root` can be computed from: what is known, and what is no operation; but no constants."""
     stack, found = [root], dict[Value, None]()
     seen = set[Value]()
     while stack:
@@ -70,10 +70,10 @@ def _cut(root: Value, known: Known) -> list[Value]:
         if node in seen or isinstance(node, Const):
             continue
         seen.add(node)
-        if node in known:
+        if node in known or not isinstance(node, Op):
             found[node] = None
         else:
-            stack.extend(node.children)
+            stack.extend(node.args)
     return list(found)
 
 
@@ -97,7 +97,7 @@ class Values(ABC):
             if node in known:
                 stack.pop()
                 continue
-            missing = [need for need in self._needs(node, where) if need not in known]
+            missing = [need for need in self._needs(node, known, where) if need not in known]
             if missing:
                 stack.extend(reversed(missing))
                 continue
@@ -105,15 +105,17 @@ class Values(ABC):
             stack.pop()
         return known[root]
 
-    def _needs(self, node: Value, where: Where | None) -> tuple[Value, ...]:
+    def _needs(self, node: Value, known: Known, where: Where | None) -> tuple[Value, ...]:
         if isinstance(node, Load) and where is not None and where.axis in node.offset.free:
             form = affine(node.offset, where.axis)
             if form:
                 return (*form,) if node.when is None else (*form, node.when)
         if isinstance(node, Op) and node.op == "cast" and where is not None and node.args[0] is where.axis:
             return ()  # counted in the type it is converted to
-        if isinstance(node, Op):
-            return eager(node)
+        if isinstance(node, Op) and node.op == "rarely":
+            condition, rare, common = node.args
+            first = (condition, common)
+            return first if any(v not in known for v in first) else tuple(_cut(rare, known))
         return (node.extent,) if isinstance(node, Fold) else node.children
 
     @abstractmethod

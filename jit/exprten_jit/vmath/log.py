@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import coefficients as c
+from .double import Double
 from .terms import (
     INF,
     NAN,
@@ -18,6 +19,7 @@ from .terms import (
     power_of_two,
     rarely,
     two_product,
+    two_sum,
     where,
 )
 
@@ -110,20 +112,26 @@ def log10(a: Term) -> Term:
     return _whole_range(_to_base(_LOG10), a)
 
 
-def log1p(a: Term) -> Term:
-    """k and 1 + f of 1 + a: f is 2**-k a + (2**-k - 1) and what that loses."""
+def log1p_double(a: Term, beyond: Term | None = None) -> Double:
+    """log(1 + a + beyond), for a finite a above -1: k and f of 1 + a, where f is 2**-k a + (2**-k - 1) and what that loses."""
     high, low = LN2[a.dtype.bits]
     k, large = split(a + 1.0)
     s = power_of_two(-k, a.dtype)
     f = fma(a, s, s - 1.0)
     lost = fma(a, s, (s - 1.0) - f)
+    if beyond is not None:
+        f, lost = two_sum(f, fma(beyond, s, lost))
     far = a > 2.0 ** (a.form.mantissa + 2)
     f, lost = where(far, large, f), where(far, 0.0, lost)
     near, rest = log_near_one(f)
-    exponent = as_float(k)
     rest = rest + fma(-lost, f, lost)
+    exponent = as_float(k)
     total = fma(exponent, high, near)
-    rest = fma(exponent, low, rest) + (near - fma(-exponent, high, total))
+    return Double(total, fma(exponent, low, rest) + (near - fma(-exponent, high, total)))
+
+
+def log1p(a: Term) -> Term:
+    """Within 1 unit of the last place."""
     odd = ~((a > -1.0) & (a < INF))
     special = where(a.equals(-1.0), -INF, where(a > 0.0, a, NAN))
-    return copysign(rarely(odd, special, total + rest), a)
+    return copysign(rarely(odd, special, log1p_double(a).value), a)

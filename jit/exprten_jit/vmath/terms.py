@@ -150,6 +150,10 @@ def trunc(a: Term) -> Term:
     return _one("trunc", a)
 
 
+def rint(a: Term) -> Term:
+    return _one("rint", a)
+
+
 def copysign(a: Term, b: Term) -> Term:
     return a._two("copysign", b)
 

@@ -140,6 +140,15 @@ def _far_of(x: Term) -> _Angle:
     return _Angle(r, (angle.r - r.to("float64")).to(x.dtype), angle.quarter.to(x.form.integer))
 
 
+def angle_of_turns(x: Term) -> _Angle:
+    """The angle of x full turns, in float64; x below 2**50 in size."""
+    k, shifted = nearest(x, 4.0)
+    left = fma(k, -0.25, x) * 4.0
+    one, two, _ = c.HALF_PI_64
+    r, lost = two_product(left, one)
+    return _Angle(r, fma(left, two, lost), shifted.bits())
+
+
 def _of_angle(core: Callable[[_Angle], Term]) -> Callable[[Term], Term]:
     def function(a: Term) -> Term:
         far = where(fabs(a) < INF, core(_far_of(a)), NAN)
@@ -162,7 +171,7 @@ def _cos_of_rest(angle: _Angle) -> Term:
     return near + fma(z * z, polynomial(_TRIG[r.dtype.bits].cos, z), lost)
 
 
-def _turned(angle: _Angle, quarters: int) -> Term:
+def sine(angle: _Angle, quarters: int = 0) -> Term:
     """The sine of an angle and `quarters` right angles more."""
     quarter = angle.quarter + quarters
     near = _sin_of_rest(angle)
@@ -176,13 +185,15 @@ def _tan_of(angle: _Angle) -> Term:
     """tan(r) as r and more, in two parts; where the quarter is odd -1 over it, with one step of Newton's."""
     r = angle.r
     z = r * r
-    more = fma(r * z, polynomial(_TRIG[r.dtype.bits].tan, z), fma(z, angle.rest, angle.rest))
+    cube, lost = two_product(r, z)
+    lost = fma(r, fma(r, r, -z), lost) * (1 / 3)
+    more = fma(cube, polynomial(_TRIG[r.dtype.bits].tan, z), fma(z, angle.rest, angle.rest) + lost)
     t, lost = fast_two_sum(r, more)
     q = -1.0 / t
     reciprocal = fma(q, fma(q, lost, fma(q, t, 1.0)), q)
     return where((angle.quarter & 1).equals(0), copysign(t, r), reciprocal)
 
 
-sin = _of_angle(lambda angle: _turned(angle, 0))
-cos = _of_angle(lambda angle: _turned(angle, 1))
+sin = _of_angle(lambda angle: sine(angle, 0))
+cos = _of_angle(lambda angle: sine(angle, 1))
 tan = _of_angle(_tan_of)

@@ -1,0 +1,41 @@
+"""Functions of the representation, and products with a rule at zero."""
+
+from __future__ import annotations
+
+from . import coefficients as c
+from .double import constant
+from .log import log, split
+from .power import log2_double
+from .terms import INF, NAN, Term, as_float, copysign, fabs, fma, power_of_two, rarely, where
+
+
+def nextafter(a: Term, b: Term) -> Term:
+    """The number next to a on the way to b; b where they are equal."""
+    step = where((b > a).equals(a > 0.0), a.bits().like(1), -1)
+    smallest = copysign((a.bits().like(1)).bits(a.dtype), b)
+    moved = where(a.equals(0.0), smallest, (a.bits() + step).bits(a.dtype))
+    return where(a.equals(a) & b.equals(b), where(a.equals(b), b, moved), NAN)
+
+
+def ldexp(a: Term, n: Term) -> Term:
+    """a * 2**n, rounded once: what a normal factor cannot say is first multiplied in where nothing is rounded yet."""
+    form = a.form
+    up, down = form.bias, 1 - form.bias + form.mantissa + 1
+    for _ in range(2):
+        large, small = n > up, n < 1 - form.bias
+        factor = where(large, a.like(2.0**up), where(small, a.like(2.0**down), 1.0))
+        a, n = a * factor, where(large, n - up, where(small, n - down, n))
+    n = where(n > up, up, where(n < 1 - form.bias, 1 - form.bias, n))
+    return a * power_of_two(n.to(form.integer), a.dtype)
+
+
+def xlogy(a: Term, b: Term) -> Term:
+    """a log(b), rounded once; 0 where a is 0 and b is a number."""
+    if a.dtype.bits == 32:
+        return xlogy(a.to("float64"), b.to("float64")).to(a.dtype)
+    k, f = split(b)
+    ln = log2_double(as_float(k), f) * constant(b, c.LN2_64)
+    high = a * ln.high
+    value = high + fma(a, ln.low, fma(a, ln.high, -high))
+    odd = ~((b >= b.form.tiny) & (b < INF) & (fabs(a) < INF) & (fabs(high) < INF) & high.differs(0.0))
+    return rarely(odd, where(a.equals(0.0) & b.equals(b), 0.0, a * log(b)), value)

@@ -1,0 +1,208 @@
+"""erf, erfc, erfinv, gamma, lgamma and digamma. But for erf of float32 they are computed in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from math import pi
+
+from . import coefficients as c
+from .double import Double, choice, constant, double, product, total
+from .exp import exp, exp_double
+from .log import log, log1p_double, split
+from .power import exp2_double, log2_double
+from .terms import (
+    INF,
+    NAN,
+    Term,
+    as_float,
+    copysign,
+    fabs,
+    fma,
+    greater,
+    lesser,
+    polynomial,
+    rarely,
+    rint,
+    sqrt,
+    two_product,
+    where,
+)
+from .trig import angle_of_turns, sine
+
+
+def _in_float64(build: Callable[[Term], Term]) -> Callable[[Term], Term]:
+    @wraps(build)
+    def function(a: Term) -> Term:
+        return build(a) if a.dtype.bits == 64 else build(a.to("float64")).to(a.dtype)
+
+    return function
+
+
+# Up to 0.84375, erf(x) / x - 1 in x² (fdlibm s_erf.c). From there, erfc(x) exp(x²) in x (Cody, Rational Chebyshev approximations
+# for the error function, 1969), made for up to 4 and good enough for what is left of erfc beyond. Lowest power first.
+_ERF = (
+    (1.28379167095512558561e-1, -3.25042107247001499370e-1, -2.84817495755985104766e-2, -5.77027029648944159157e-3,
+     -2.37630166566501626084e-5),
+    (1.0, 3.97917223959155352819e-1, 6.50222499887672944485e-2, 5.08130628187576562776e-3, 1.32494738004321644526e-4,
+     -3.96022827877536812320e-6),
+)  # fmt: skip
+_ERFC = (
+    (1.23033935479799725e3, 2.05107837782607147e3, 1.71204761263407058e3, 8.81952221241769090e2, 2.98635138197400131e2,
+     6.61191906371416295e1, 8.88314979438837594e0, 5.64188496988670089e-1, 2.15311535474403846e-8),
+    (1.23033935480374942e3, 3.43936767414372164e3, 4.36261909014324716e3, 3.29079923573345963e3, 1.62138957456669019e3,
+     5.37181101862009858e2, 1.17693950891312499e2, 1.57449261107098347e1, 1.0),
+)  # fmt: skip
+
+
+def erf(a: Term) -> Term:
+    """Within 1 unit of the last place."""
+    y = lesser(fabs(a), 4.0 if a.dtype.bits == 32 else 6.0)  # from there it is 1
+    square = y * y
+    if a.dtype.bits == 32:
+        near = fma(y, polynomial(c.ERF_32, square), y)
+        size, lost = two_product(y, polynomial(c.LOG_ERFC_32, y))
+        rest = exp(-size)
+        return copysign(where(y <= 0.9, near, 1.0 - fma(-rest, lost, rest)), a)
+    near = fma(y, polynomial(_ERF[0], square) / polynomial(_ERF[1], square), y)
+    far = 1.0 - exp(-square) * (polynomial(_ERFC[0], y) / polynomial(_ERFC[1], y))
+    return copysign(where(y <= 0.84375, near, far), a)
+
+
+def _last_step(coefficients: tuple[float, ...], t: Term) -> Double:
+    """A polynomial whose last sum is not rounded."""
+    return total(t * polynomial(coefficients[1:], t), coefficients[0])
+
+
+def _last_steps(coefficients: tuple[float, ...], t: Term) -> Double:
+    """A polynomial whose last two sums are not rounded."""
+    return double(t) * _last_step(coefficients[1:], t) + double(t.like(coefficients[0]))
+
+
+@_in_float64
+def erfc(a: Term) -> Term:
+    """exp(-x²) g(t) / (1 + 2 x) with t = (x - 3.75) / (x + 3.75). (Shepherd and Laframboise 1981) Within 1 unit of the last place."""
+    x = lesser(fabs(a), 28.0)
+    t = (x - 3.75) / (x + 3.75)
+    g = _last_step(c.ERFC_64, t)
+    value, first, second = exp_double(-product(x, x))
+    value = value * g / total(x + x, 1.0)
+    far = value.value * first * second
+    far = where(a < 0.0, 2.0 - far, far)
+    square = a * a
+    less = total(-a, 1.0)  # 1 - a, and near 0 the rest of erf(a)
+    rest = fma(-a, polynomial(_ERF[0], square) / polynomial(_ERF[1], square), less.low)
+    return where(fabs(a) < 0.5, less.high + rest, far)
+
+
+@_in_float64
+def erfinv(a: Term) -> Term:
+    """a times a function of w = -log(1 - a²). (Giles 2010) Within 2 units of the last place; NaN beyond 1."""
+    square = product(a, a)
+    w = -log1p_double(lesser(-square.high, 0.0), -square.low).value
+    root = sqrt(greater(w, 6.0))
+    near = _last_steps(c.ERFINV_NEAR, w - 3.0)
+    far = choice(w < 16.0, _last_steps(c.ERFINV_MIDDLE, root - 3.25), _last_steps(c.ERFINV_FAR, root - 5.0))
+    value = (double(a) * choice(w < 6.25, near, far)).value
+    return copysign(where(fabs(a) < 1.0, value, where(fabs(a).equals(1.0), a.like(INF), NAN)), a)
+
+
+# Gamma. Of x from 8 on: (x - 1/2) log(x) - x + log(2 pi) / 2 + S(1 / x²) / x (Stirling); below 8 of x + 8, less the product of x to x + 7.
+
+_SHIFT = 8
+
+
+def _logs(x: Term) -> tuple[Double, Double]:
+    """Of a positive x: log2 of gamma of x or x + 8, and the product of what lies between, or 1."""
+    near = x < float(_SHIFT)
+    base = total(x, where(near, x.like(float(_SHIFT)), 0.0))
+    y = base.high
+    k, f = split(y)
+    log2 = log2_double(as_float(k), f)
+    log2_e = constant(x, c.LOG2_E)
+    tail = constant(x, c.STIRLING) + product(polynomial(c.STIRLING_64, 1.0 / (y * y)) / y, log2_e.high)
+    value = total(y, -0.5) * log2 + tail - double(y) * log2_e
+    value = value + double(base.low * log2.high)
+    between = double(x)
+    for n in range(1, _SHIFT):
+        between = between * total(x, float(n))
+    return value, choice(near, between, double(x.like(1.0)))
+
+
+@_in_float64
+def gamma(a: Term) -> Term:
+    """Within 2 units of the last place; NaN for whole numbers below 0."""
+    size = fabs(a)
+    positive = _gamma(lesser(size, 180.0))
+    turned = sine(angle_of_turns(a * 0.5))
+    odd = ~((a > 0.0) & (a < INF))
+    # gamma(a) gamma(1 - a) = pi / sin(pi a), and gamma(1 - a) = -a gamma(-a)
+    far = -(constant(a, c.PI_64) / product(a, turned) / double(positive)).value
+    far = where(positive.equals(INF), copysign(a.like(0.0), -turned * a), far)
+    far = where(rint(a).equals(a), NAN, far)
+    far = where(a.equals(0.0), copysign(a.like(INF), a), far)
+    return rarely(odd, where(a > 0.0, a, far), positive)
+
+
+def _gamma(x: Term) -> Term:
+    size, between = _logs(x)
+    value, first, second = exp2_double(size)
+    return (value / between).value * first * second
+
+
+@_in_float64
+def lgamma(a: Term) -> Term:
+    """log(abs(gamma(a))). Above 0 within 2 units of the last place; below 0 within 2 of the larger of it and 1."""
+    x = fabs(a)
+    positive = _lgamma(x)
+    turned = fabs(sine(angle_of_turns(a * 0.5)) * a)
+    far = where(x < 1e-100, -log(x), -log(turned * (1 / pi)) - positive)
+    far = where(rint(a).equals(a) | x.equals(INF), INF, far)
+    return rarely(~((a > 0.0) & (a < INF)), where(a.equals(a), far, a), positive)
+
+
+def _lgamma(x: Term) -> Term:
+    ln2 = constant(x, c.LN2_64)
+    size, between = _logs(lesser(x, 2.0**60))
+    k, f = split(between.high)
+    less = log2_double(as_float(k), f) + double(between.low / between.high * (1 / c.LN2_64[0]))
+    middle = ((size - less) * ln2).value
+    # around 1 and 2: log(gamma(2 + u)) is u H(u), and log(gamma(1 + u)) log(1 + u) less
+    first = x < 1.5
+    u = where(first, x - 1.0, x - 2.0)
+    near = double(u) * _last_step(c.LGAMMA_64, u)
+    k, f = split(where(first, x, 1.0))
+    small = log2_double(as_float(k), f) * ln2
+    k, f = split(lesser(x, 2.0**1000))
+    large = x * (log2_double(as_float(k), f) * ln2 - double(x.like(1.0))).value
+    value = where((x >= 0.75) & (x < 2.5), choice(first, near - small, near).value, middle)
+    return where(x > 2.0**57, large, value)
+
+
+@_in_float64
+def digamma(a: Term) -> Term:
+    """The derivative of lgamma. Above 0 within 2 units of the last place; below 0 within 2 of its larger part."""
+    x = where(a > 0.0, a, 1.0 - a)
+    positive = _digamma(x)
+    angle = angle_of_turns(a * 0.5)
+    part = pi * sine(angle, 1) / sine(angle)
+    far = where(a.equals(0.0), copysign(a.like(INF), -a), where(rint(a).equals(a), NAN, positive - part))
+    return rarely(~((a > 0.0) & (a < INF)), where(a > 0.0, a, far), positive)
+
+
+def _digamma(x: Term) -> Term:
+    near = x < float(_SHIFT)
+    base = total(x, where(near, x.like(float(_SHIFT)), 0.0))
+    y = base.high
+    k, f = split(y)
+    ln = log2_double(as_float(k), f) * constant(x, c.LN2_64)
+    above, below = double(x.like(1.0)), double(x)
+    for n in range(1, _SHIFT):
+        step = total(x, float(n))
+        above, below = above * step + below, below * step
+    w = 1.0 / (y * y)
+    value = ln - double(x.like(0.5)) / double(y) - double(w * polynomial(c.DIGAMMA_64, w)) + double(base.low / y)
+    value = value - choice(near, above / below, double(x.like(0.0)))
+    root = (x - c.DIGAMMA_ROOT[0]) - c.DIGAMMA_ROOT[1]
+    found = where(fabs(root) < 0.1, root * polynomial(c.DIGAMMA_NEAR, root), value.value)
+    return where(x < 2.0**-60, -1.0 / x, found)

@@ -1,0 +1,179 @@
+"""How far the functions are from the truth, measured and written to tests/accuracy/results.csv; docs/functions.md shows it.
+
+`python tests/accuracy/accuracy.py [--step N] [NAME ...]` measures float64 and functions of two operands on samples against mpmath,
+float32 functions of one operand on every N-th float there is (1: on all of them) against ours of float64, which the first part
+has measured. `--table` only writes the page's table anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+
+import exprten as xt
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results.csv"
+PAGE = HERE.parents[1] / "docs" / "functions.md"
+CHUNK = 1 << 22
+mp.mp.prec = 300
+
+TRUTH: dict[str, Callable[..., mp.mpf]] = {
+    "arccos": mp.acos, "arccosh": mp.acosh, "arcsin": mp.asin, "arcsinh": mp.asinh, "arctan": mp.atan, "arctan2": mp.atan2,
+    "arctanh": mp.atanh, "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)), "cos": mp.cos, "cosh": mp.cosh,
+    "digamma": mp.digamma, "erf": mp.erf, "erfc": mp.erfc, "erfinv": mp.erfinv, "exp": mp.exp,
+    "exp2": lambda x: mp.mpf(2) ** x, "expm1": mp.expm1, "gamma": mp.gamma, "hypot": mp.hypot,
+    "lgamma": lambda x: mp.re(mp.loggamma(x)), "log": mp.log, "log10": lambda x: mp.log(x, 10), "log1p": mp.log1p,
+    "log2": lambda x: mp.log(x, 2), "power": mp.power, "rsqrt": lambda x: 1 / mp.sqrt(x), "sin": mp.sin, "sinh": mp.sinh,
+    "tan": mp.tan, "tanh": mp.tanh, "xlogy": lambda a, b: a * mp.log(b),
+}  # fmt: skip
+TWO = ("arctan2", "hypot", "power", "xlogy")
+POSITIVE = {"digamma", "gamma", "lgamma"}  # below 0 they have zeros that float64 hits only nearly
+
+
+@dataclass(frozen=True)
+class Result:
+    """The largest error of a function, in units of the last place, and where it is."""
+
+    function: str
+    dtype: str
+    inputs: int
+    most: float
+    at: str
+
+
+def samples(dtype: np.dtype, count: int, seed: int) -> np.ndarray:
+    """All exponents, ordinary numbers, numbers near 1, and near multiples of pi / 2."""
+    rng, info = np.random.default_rng(seed), np.finfo(dtype)
+    sign = rng.choice([-1.0, 1.0], count)
+    wide = sign * np.exp2(rng.uniform(info.minexp + 1, info.maxexp - 1, count))
+    ordinary = sign * np.exp2(rng.uniform(-8, 7, count))
+    one = sign * (1 + rng.choice([-1.0, 1.0], count) * np.exp2(rng.uniform(-info.nmant, -1, count)))
+    quarters = rng.integers(1, 1 << 20, count) * (np.pi / 2)
+    large = rng.uniform(-750, 750, count)
+    return np.concatenate([wide, ordinary, ordinary, one, quarters, large]).astype(dtype)
+
+
+def operands(name: str, dtype: np.dtype, count: int) -> list[np.ndarray]:
+    x = samples(dtype, count, 1)
+    if name not in TWO:
+        return [abs(x) if name in POSITIVE else x]
+    y = np.random.default_rng(2).permutation(samples(dtype, count, 3))
+    if name == "power":  # what neither overflows nor is 1
+        with np.errstate(all="ignore"):
+            x = abs(x)
+            fitting = np.random.default_rng(4).uniform(-1, 1, len(x)) * np.log(np.finfo(dtype).max) / np.log(x)
+            y = np.where(np.arange(len(x)) % 2, fitting, np.clip(y, -40, 40)).astype(dtype)
+    return [x, abs(y) if name == "xlogy" else y]
+
+
+def unit(want: mp.mpf, dtype: np.dtype) -> mp.mpf:
+    """The distance of floats around `want`."""
+    info = np.finfo(dtype)
+    exponent = max(int(mp.floor(mp.log(abs(want), 2))), info.minexp) if want else info.minexp
+    return mp.mpf(2) ** (exponent - info.nmant)
+
+
+def measured(name: str, dtype: np.dtype, count: int) -> Result:
+    """Against mpmath, where the truth is a number that the type can hold."""
+    given = operands(name, dtype, count)
+    got = xt.evaluate(getattr(xt, name)(*map(xt.asarray, given))).numpy()
+    most, at, tried = 0.0, "", 0
+    for *xs, value in zip(*(x.tolist() for x in given), got.tolist(), strict=True):
+        try:
+            want = TRUTH[name](*map(mp.mpf, xs))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            continue
+        if not isinstance(want, mp.mpf) or not mp.isfinite(want) or abs(want) > float(np.finfo(dtype).max):
+            continue
+        tried += 1
+        apart = float(abs(mp.mpf(value) - want) / unit(want, dtype)) if np.isfinite(value) else np.inf
+        if apart > most:
+            most, at = apart, " ".join(map(repr, xs))
+    return Result(name, dtype.name, tried, round(most, 3), at)
+
+
+def floats(step: int) -> Iterator[np.ndarray]:
+    """Every `step`-th float32, in pieces."""
+    for first in range(0, 1 << 32, CHUNK * step):
+        yield np.arange(first, min(first + CHUNK * step, 1 << 32), step, np.uint64).astype(np.uint32).view(np.float32)
+
+
+def swept(name: str, step: int) -> Result:
+    """Float32 against ours of float64."""
+    function = getattr(xt, name)
+    most, at, tried = 0.0, "", 0
+    for each in floats(step):
+        x = abs(each) if name in POSITIVE else each
+        with np.errstate(all="ignore"):
+            got, want = xt.evaluate(function(x)).numpy(), xt.evaluate(function(x.astype(np.float64))).numpy()
+            near = want.astype(np.float32)
+            ulp = np.ldexp(1.0, np.maximum(np.frexp(want)[1] - 1, -126) - 23)
+            apart = np.where(np.isfinite(near), np.abs(got.astype(np.float64) - want) / ulp, 0.0)
+            apart[~np.isfinite(near) & ((got == near) | (np.isnan(got) & np.isnan(near)))] = 0
+            apart[np.isfinite(near) & ~np.isfinite(got)] = np.inf
+        k = int(np.argmax(apart))
+        tried += len(x)
+        if apart[k] > most:
+            most, at = float(apart[k]), repr(float(x[k]))
+    return Result(name, "float32", tried, round(most, 3), at)
+
+
+def read() -> dict[tuple[str, str], Result]:
+    if not RESULTS.exists():
+        return {}
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        rows = [
+            Result(r["function"], r["dtype"], int(r["inputs"]), float(r["most"]), r["at"]) for r in csv.DictReader(file)
+        ]
+    return {(r.function, r.dtype): r for r in rows}
+
+
+def write(results: dict[tuple[str, str], Result]) -> None:
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, [f.name for f in fields(Result)], lineterminator="\n")
+        out.writeheader()
+        out.writerows(asdict(results[key]) for key in sorted(results))
+
+
+def table(results: dict[tuple[str, str], Result]) -> str:
+    """The table of docs/functions.md."""
+    lines = ["| function | float32 | of inputs | float64 | of inputs |", "|---|---|---|---|---|"]
+    for name in sorted({function for function, _ in results}):
+        cells = [results[name, dtype] for dtype in ("float32", "float64")]
+        shown = " | ".join(f"{r.most:.2f} | {'all' if r.inputs == 1 << 32 else f'{r.inputs:,}'}" for r in cells)
+        lines.append(f"| `{name}` | {shown} |")
+    return "\n".join(lines) + "\n"
+
+
+def rewrite_page() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(
+        re.sub(r"\| function .*?\n(?=\n)", lambda _: table(read()), page, flags=re.DOTALL), encoding="utf-8"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=sorted(TRUTH))
+    parser.add_argument("--step", type=int, default=1)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--table", action="store_true")
+    given = parser.parse_args()
+    for name in () if given.table else given.names:
+        first = measured(name, np.dtype(np.float32), given.count) if name in TWO else swept(name, given.step)
+        for result in (first, measured(name, np.dtype(np.float64), given.count)):
+            print(result, flush=True)
+            write(read() | {(result.function, result.dtype): result})
+    rewrite_page()
+
+
+if __name__ == "__main__":
+    main()
