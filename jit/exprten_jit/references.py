@@ -45,7 +45,7 @@ def _digamma(x: float) -> float:
             if x == -math.inf or x.is_integer()
             else _digamma(1 - x) - math.pi / math.tan(math.pi * math.remainder(x, 1))
         )
-    terms = []
+    terms: list[float] = []
     while x < 12:
         terms, x = [*terms, -1 / x], x + 1
     w = 1 / (x * x)
