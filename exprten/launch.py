@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from exprten_jit import Code, compile_kernel
+from exprten_jit.derived import tier
 from exprten_jit.dtypes import DType
 from exprten_jit.gemm import Calling
 from exprten_jit.hostcall import launch_ctypes, launcher
@@ -210,7 +211,8 @@ def _kernel(arranged: Arranged, s: Statement) -> tuple[Kernel, Arranged]:
 
 def _lowered(arranged: Arranged, s: Statement) -> Lowered:
     try:
-        return lower(arranged)
+        with tier(arranged.signature.options.fast_math):
+            return lower(arranged)
     except MovedError as moved:
         raise _refusal(s, moved.number) from None
 

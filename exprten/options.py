@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, fields, replace
 
 @dataclass(frozen=True)
 class Options:
-    """`fast_math` lets `a * b + c` be rounded once. `max_recompute` bounds `plan.recompute`. `vector_bits` narrows the
+    """`fast_math` lets `a * b + c` be rounded once, and functions be wrong by up to 4
+    units of the last place. `max_recompute` bounds `plan.recompute`. `vector_bits` narrows the
     registers used (None: the processor's). `llvm_level` runs LLVM's passes at 1, 2 or 3 over the explicit vectors. `num_threads`
     bounds how many threads share a statement (None: `EXPRTEN_NUM_THREADS`, or the number of processors). `blas` says who multiplies matrices: `scipy`, `numpy` or `own`
     (None: the first there is).

@@ -210,7 +210,7 @@ def test_another_structure_is_another_kernel(name):
 def test_structural_exponents_are_their_own_kernels():
     t = xt.array([2.0, 3.0])
     assert "sqrt" in xt.plan(xt.zeros(2), t**0.5).ir
-    assert "power" not in xt.plan(xt.zeros(2), t**2).ir
+    assert "fma" not in xt.plan(xt.zeros(2), t**2).ir
     xt.evaluate(t**1.7)
     compiled = Compiles()
     for exponent in (0.1, 4.0, -2.5, 7, 20.0):
@@ -236,10 +236,10 @@ def test_forty_doublings_are_a_small_kernel():
 
 def test_a_shared_node_is_computed_once():
     a = xt.ones(40)
-    s = xt.sin(a)
+    s = xt.sqrt(a)
     shared = xt.plan(xt.zeros(40), s * s + s)
-    assert shared.ir.count("sin(") == 1
-    assert xt.plan(xt.zeros(40), xt.sin(a) * xt.sin(a) + xt.sin(a)).ir.count("sin(") == 1  # by structure, too
+    assert shared.ir.count("sqrt(") == 1
+    assert xt.plan(xt.zeros(40), xt.sqrt(a) * xt.sqrt(a) + xt.sqrt(a)).ir.count("sqrt(") == 1  # by structure, too
 
 
 def test_options_change_the_kernel_and_come_back():

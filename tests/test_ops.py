@@ -41,7 +41,15 @@ import exprten as xt
 from exprten.functions import FUNCTIONS
 
 FUNCTION: dict[str, Callable[..., Any]] = FUNCTIONS | {"power": xt.power}
-PRIMITIVE_ONLY = {"fma", "ipow", "quotient", "rarely", "shift_left", "shift_right"}  # what derived rows are made of
+PRIMITIVE_ONLY = {
+    "fma",
+    "ipow",
+    "quotient",
+    "rarely",
+    "shift_left",
+    "shift_right",
+    "times",
+}  # what derived rows are made of
 # Within 4 ULP; every other operation to the bit.
 MATH = {
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos", "cosh", "digamma", "erf", "erfc",
@@ -486,7 +494,7 @@ def fused(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 PRIMITIVE_REFERENCE: dict[str, Callable[..., Any]] = {
     "quotient": quotient, "shift_left": np.left_shift, "shift_right": np.right_shift, "maximum": reference_maximum,
-    "minimum": reference_minimum, "fma": fused, "rarely": np.where, "ipow": np.power,
+    "minimum": reference_minimum, "fma": fused, "rarely": np.where, "ipow": np.power, "times": np.multiply,
 }  # fmt: skip
 
 
@@ -630,6 +638,7 @@ template <class T> T xt_minimum(T a, T b) {
   if (a == b) return std::signbit(a) ? a : b;
   return a < b ? a : b;
 }
+template <class T> T xt_times(T a, T b) { return a * b; }
 template <class T> T xt_ipow(T a, T n) {
   if (n < 0) return 0;
   T r = 1;

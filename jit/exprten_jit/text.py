@@ -8,7 +8,7 @@ from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Op, Param, Si
 from .rewrite import walk
 
 _INFIX = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//",
+    "add": "+", "subtract": "-", "multiply": "*", "times": "*", "divide": "/", "floor_divide": "//",
     "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=",
     "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "shift_left": "<<", "shift_right": ">>",
 }  # fmt: skip

@@ -269,7 +269,7 @@ class Values(ABC):
             return self.text.let(f"select {', '.join(map(str, args))}", dtype.lane, count)
         flags = self.flags if column in ("fadd", "fsub", "fmul") else ""
         rest = "".join(f", {a.name}" for a in args[1:])
-        return self.text.let(f"{column}{flags} {args[0]}{rest}", dtype.lane, count)
+        return self.text.let(f"{column.removeprefix('strict ')}{flags} {args[0]}{rest}", dtype.lane, count)
 
     def _intrinsic(self, stem: str, *types: Lanes) -> str:
         suffix = {d.lane: d.suffix for d in DTYPES.values()}

@@ -55,6 +55,16 @@ def exp(a: Term) -> Term:
     return (one + fma(polynomial(rows.exp, r), r * r, lost)) * first * second
 
 
+def fast_exp(a: Term) -> Term:
+    """Within 2 units of the last place."""
+    rows = _EXP[a.dtype.bits]
+    x = lesser(greater(a, rows.low), rows.high)
+    k, shifted = nearest(x, LOG2_E, 2 * a.form.bias)
+    r = reduced(x, k)
+    first, second = factors(shifted)
+    return fma(fma(polynomial(rows.exp, r), r * r, r), first, first) * second
+
+
 def exp2(a: Term) -> Term:
     """Within 1 unit of the last place; exact for whole numbers."""
     rows, form = _EXP[a.dtype.bits], a.form

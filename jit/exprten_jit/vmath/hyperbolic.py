@@ -28,6 +28,13 @@ def tanh(a: Term) -> Term:
     return _small(a, q + rest)
 
 
+def fast_tanh(a: Term) -> Term:
+    """Within 3 units of the last place."""
+    high, low = expm1_quarter(lesser(fabs(a), 10.0 if a.dtype.bits == 32 else 20.0) * 2.0)
+    quarter = high + low
+    return _small(a, quarter / (quarter + 0.5))
+
+
 def sinh(a: Term) -> Term:
     """(E + E / (E + 1)) / 2 for E = exp(abs(a)) - 1. Within 1 unit of the last place."""
     high, low = fast_two_sum(*expm1_quarter(fabs(a)))

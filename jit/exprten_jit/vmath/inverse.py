@@ -40,6 +40,18 @@ def arctan(a: Term) -> Term:
     return copysign(_angle(double(y), double(a.like(1.0))), a)
 
 
+def fast_arctan(a: Term) -> Term:
+    """Within 3 units of the last place."""
+    y = fabs(a)
+    small, large = y <= TAN_EIGHTH, y > TAN_THREE_EIGHTHS
+    t = where(small, y, where(large, y.like(-1.0), y - 1.0)) / where(small, 1.0, where(large, y, y + 1.0))
+    first, second, _ = _HALF_PI[a.dtype.bits]
+    quarters = where(small, 0.0, where(large, y.like(1.0), 0.5))
+    z = t * t
+    rest = fma(t * z, polynomial(_ATAN[a.dtype.bits], z), quarters * second)
+    return copysign(fma(quarters, first, t + rest), a)
+
+
 def arctan2(y: Term, x: Term) -> Term:
     """Within 1 unit of the last place; C's values for zeros and infinities."""
     high, wide = fabs(y), fabs(x)

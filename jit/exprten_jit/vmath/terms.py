@@ -61,7 +61,7 @@ class Term:
         return self.like(other) - self
 
     def __mul__(self, other: Term | float) -> Term:
-        return self._two("multiply", other)
+        return self._two("times" if self.dtype.kind == "f" else "multiply", other)
 
     def __rmul__(self, other: float) -> Term:
         return self * other

@@ -149,10 +149,19 @@ def angle_of_turns(x: Term) -> _Angle:
     return _Angle(r, fma(left, two, lost), shifted.bits())
 
 
-def _of_angle(core: Callable[[_Angle], Term]) -> Callable[[Term], Term]:
+def _fast_near(x: Term) -> _Angle:
+    """The same without what the last difference loses."""
+    k, shifted = nearest(x, TWO_OVER_PI)
+    r = x
+    for part in _TRIG[x.dtype.bits].half_pi:
+        r = fma(k, -part, r)
+    return _Angle(r, r.like(0.0), shifted.bits())
+
+
+def _of_angle(core: Callable[[_Angle], Term], near: Callable[[Term], _Angle] = _near) -> Callable[[Term], Term]:
     def function(a: Term) -> Term:
         far = where(fabs(a) < INF, core(_far_of(a)), NAN)
-        return rarely(fabs(a) > _TRIG[a.dtype.bits].limit, far, core(_near(a)))
+        return rarely(fabs(a) > _TRIG[a.dtype.bits].limit, far, core(near(a)))
 
     return function
 
@@ -181,6 +190,17 @@ def sine(angle: _Angle, quarters: int = 0) -> Term:
     return (value.bits() ^ sign).bits(value.dtype)
 
 
+def _fast_sine(angle: _Angle, quarters: int) -> Term:
+    """`sine` without `rest`."""
+    r, rows = angle.r, _TRIG[angle.r.dtype.bits]
+    z = r * r
+    quarter = angle.quarter + quarters
+    odd = fma(z, polynomial((-0.5, *rows.cos), z), 1.0)
+    even = fma(r * z, polynomial(rows.sin, z), r)
+    value = where((quarter & 1).equals(0), even, odd)
+    return (value.bits() ^ ((quarter & 2) << (r.dtype.bits - 2))).bits(r.dtype)
+
+
 def _tan_of(angle: _Angle) -> Term:
     """tan(r) as r and more, in two parts; where the quarter is odd -1 over it, with one step of Newton's."""
     r = angle.r
@@ -197,3 +217,5 @@ def _tan_of(angle: _Angle) -> Term:
 sin = _of_angle(lambda angle: sine(angle, 0))
 cos = _of_angle(lambda angle: sine(angle, 1))
 tan = _of_angle(_tan_of)
+fast_sin = _of_angle(lambda angle: _fast_sine(angle, 0), _fast_near)
+fast_cos = _of_angle(lambda angle: _fast_sine(angle, 1), _fast_near)
