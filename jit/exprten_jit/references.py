@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ def _elementwise(function: Callable[[float], float]) -> Callable[[Any], Any]:
 
     def reference(a: Any) -> Any:
         with np.errstate(all="ignore"):
-            return np.vectorize(function, otypes=[np.float64])(a).astype(np.exp(a).dtype)
+            return np.vectorize(function, otypes=[np.float64])(np.asarray(a, np.float64)).astype(np.exp(a).dtype)
 
     return reference
 
@@ -27,30 +28,46 @@ def _gamma(x: float) -> float:
     try:
         return math.gamma(x)
     except OverflowError:
-        return math.inf
+        return math.copysign(math.inf, x)
 
 
 def _lgamma(x: float) -> float:
     if x <= 0 and x.is_integer():
         return math.inf
-    return math.lgamma(x)
+    u = x - 1
+    if abs(u) < 1e-4:  # Python's is exact to 1e-16, not to the last places of what is small
+        return u * (
+            -0.5772156649015329 + u * (0.8224670334241132 + u * (-0.40068563438653143 + u * 0.27058080842778454))
+        )
+    try:
+        return math.lgamma(x)
+    except OverflowError:
+        return math.inf
 
 
 def _digamma(x: float) -> float:
     if x == 0:
         return math.copysign(math.inf, -x)
-    if x < 0:
-        return (
-            math.nan
-            if x == -math.inf or x.is_integer()
-            else _digamma(1 - x) - math.pi / math.tan(math.pi * math.remainder(x, 1))
-        )
-    terms: list[float] = []
-    while x < 12:
-        terms, x = [*terms, -1 / x], x + 1
-    w = 1 / (x * x)
-    series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * (1 / 132 - w * (691 / 32760 - w / 12))))))
-    return math.fsum([math.log(x), -0.5 / x, -series, *terms])
+    if not math.isfinite(x):
+        return x if x > 0 else math.nan
+    if x > 0:
+        return float(_digamma_above(Decimal(x)))
+    if x.is_integer():
+        return math.nan
+    r = math.remainder(x, 1)
+    cosine = math.copysign(math.sin(math.pi * (0.5 - abs(r))), 1)
+    return float(_digamma_above(1 - Decimal(x)) - Decimal(math.pi * cosine / math.sin(math.pi * r)))
+
+
+def _digamma_above(x: Decimal) -> Decimal:
+    """Upwards to where the asymptotic series is good for more than a float: it has a root, near which sums cancel."""
+    shifted = Decimal(0)
+    while x < 20:
+        shifted, x = shifted - 1 / x, x + 1
+    w, series = 1 / (x * x), Decimal(0)
+    for above, below in ((1, -12), (691, 32760), (-1, 132), (1, 240), (-1, 252), (1, 120), (-1, 12)):
+        series = w * (Decimal(above) / below + series)
+    return x.ln() - 1 / (2 * x) + series + shifted
 
 
 def _erfinv(y: float) -> float:
@@ -59,7 +76,7 @@ def _erfinv(y: float) -> float:
     w = -math.log1p(-y * y)
     x = math.copysign(math.sqrt(max(0.0, math.sqrt((4.33 - w / 2) ** 2 + w / 0.147) - (4.33 - w / 2))), y)
     for _ in range(4):  # Halley's; of what is left to 1 where that is small
-        apart = math.erf(x) - y if abs(y) < 0.5 else math.copysign((1 - abs(y)) - math.erfc(abs(x)), y)
+        apart = math.erf(x) - y if abs(y) < 0.5 else math.copysign(1, y) * ((1 - abs(y)) - math.erfc(abs(x)))
         step = apart / (2 / math.sqrt(math.pi) * math.exp(-x * x))
         x -= step / (1 + x * step)
     return x if y else y
@@ -78,4 +95,6 @@ def rsqrt(a: Any) -> Any:
 
 
 def xlogy(a: Any, b: Any) -> Any:
-    return np.where((a == 0) & ~np.isnan(b), 0, a * np.log(b)).astype((a * np.log(b)).dtype)
+    dtype = np.hypot(a, b).dtype  # whose loops are xlogy's
+    x, y = np.asarray(a).astype(dtype), np.asarray(b).astype(dtype)
+    return np.where((x == 0) & ~np.isnan(y), dtype.type(0), x * np.log(y))

@@ -135,13 +135,13 @@ def gamma(a: Term) -> Term:
     size = fabs(a)
     positive = _gamma(lesser(size, 180.0))
     turned = sine(angle_of_turns(a * 0.5))
-    odd = ~((a > 0.0) & (a < INF))
+    odd = ~((a > 2.0**-60) & (a < INF))
     # gamma(a) gamma(1 - a) = pi / sin(pi a), and gamma(1 - a) = -a gamma(-a)
     far = -(constant(a, c.PI_64) / product(a, turned) / double(positive)).value
     far = where(positive.equals(INF), copysign(a.like(0.0), -turned * a), far)
     far = where(rint(a).equals(a), NAN, far)
-    far = where(a.equals(0.0), copysign(a.like(INF), a), far)
-    return rarely(odd, where(a > 0.0, a, far), positive)
+    far = where(size <= 2.0**-60, 1.0 / a, far)
+    return rarely(odd, where(a.equals(INF), a, far), positive)
 
 
 def _gamma(x: Term) -> Term:
@@ -158,7 +158,7 @@ def lgamma(a: Term) -> Term:
     turned = fabs(sine(angle_of_turns(a * 0.5)) * a)
     far = where(x < 1e-100, -log(x), -log(turned * (1 / pi)) - positive)
     far = where(rint(a).equals(a) | x.equals(INF), INF, far)
-    return rarely(~((a > 0.0) & (a < INF)), where(a.equals(a), far, a), positive)
+    return rarely(~((a > 1e-100) & (a < INF)), where(a.equals(a), far, a), positive)
 
 
 def _lgamma(x: Term) -> Term:
