@@ -110,6 +110,9 @@ def assert_as_numpy(name: str, got: np.ndarray, operands: list[Any], what: str) 
         want = reference(name, *(x.astype(np.float64) for x in narrow))
         with np.errstate(over="ignore", under="ignore"):
             want = want.astype(np.float32)
+    if name in {"digamma", "lgamma"}:  # between their zeros below 0 only the absolute error is small
+        with np.errstate(invalid="ignore"):
+            got = np.where(np.abs(got - want) < 4 * np.finfo(want.dtype).eps, want, got)
     assert_within_ulps(got, want, 4, what)
 
 

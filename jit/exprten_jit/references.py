@@ -36,7 +36,7 @@ def _lgamma(x: float) -> float:
         return math.inf
     u = x - 1
     if abs(u) < 1e-4:  # Python's is exact to 1e-16, not to the last places of what is small
-        return u * (
+        return 0.0 + u * (
             -0.5772156649015329 + u * (0.8224670334241132 + u * (-0.40068563438653143 + u * 0.27058080842778454))
         )
     try:
