@@ -241,7 +241,7 @@ REFUSED = {
     "a captured function": ("return x * math.sin", "5:16: `math.sin`", "this is a builtin_function_or_method; an operation captures numbers"),
     "attribute of a number": ("return x * math.pi.real", "5:16: `math.pi.real`", "math.pi is a float; an operation captures numbers"),
     "attribute of an operand": ("return x.real", "5:12: `x`", "this is a number, which has no attributes here"),
-    "unknown function": ("return math.gamma(x)", "5:12: `math.gamma(x)`", CALLS),
+    "unknown function": ("return math.ulp(x)", "5:12: `math.ulp(x)`", CALLS),
     "NumPy's identity matrix": ("return np.identity(x)", "5:12: `np.identity(x)`", CALLS),
     "math's remainder": ("return math.remainder(x, y)", "5:12: `math.remainder(x, y)`", CALLS),
     "conversion": ("return int(x)", "5:12: `int(x)`", CALLS),
