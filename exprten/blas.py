@@ -7,30 +7,48 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from exprten_jit.threads import default_threads
 
 from .errors import CompileError
 
 PROVIDERS = ("scipy", "numpy", "own")
 _LETTERS = {"float32": "s", "float64": "d"}
 _ROUTINES = ("gemm", "gemv")
+_THREADS = ("get_num_threads", "set_num_threads")
 _FOLDERS = ("{0}.libs", "{0}/.dylibs", "{0}/.libs")  # where wheels keep libraries, beside the package and inside of it
 
 
 @dataclass(frozen=True)
 class Provider:
-    """A BLAS: its name, the LLVM type of its integers, the address of each routine for each element type."""
+    """A BLAS: its name, the LLVM type of its integers, the address of each routine for each element type, and what tells and what
+    sets how many threads it uses.
+    """
 
     name: str
     integer: str
     address: Mapping[tuple[str, str], int]
-    set_threads: Callable[[int], object] | None
+    get_threads: Any  # functions of ctypes, or None
+    set_threads: Any
+
+    def __post_init__(self) -> None:
+        if self.set_threads is not None and os.environ.get("EXPRTEN_NUM_THREADS"):
+            self.set_threads(default_threads())
+
+    @property
+    def threads(self) -> tuple[int, int] | None:
+        """The addresses of both."""
+        if self.get_threads is None or self.set_threads is None:
+            return None
+        get, set_ = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (self.get_threads, self.set_threads))
+        return get, set_
 
 
 def provider(wanted: str | None) -> Provider | None:
@@ -59,7 +77,6 @@ def bound_threads(most: int) -> tuple[str, ...]:
     """Let every BLAS use `most` threads from now on, in the whole process. Returns the names of those that say how."""
     bounded = [found for found in (_scipy(), _numpy()) if found is not None and found.set_threads is not None]
     for found in bounded:
-        assert found.set_threads is not None, "chosen above"
         found.set_threads(most)
     return tuple(found.name for found in bounded)
 
@@ -79,8 +96,9 @@ def _scipy() -> Provider | None:
         for dtype, letter in _LETTERS.items()
     }
     scipy = importlib.import_module("scipy")
-    set_threads = next(filter(None, (_function(x, "set_num_threads") for x in _libraries(str(scipy.__file__)))), None)
-    return Provider("scipy", "i32", found, set_threads)
+    libraries = _libraries(str(scipy.__file__))
+    functions = (next(filter(None, (_function(x, what) for x in libraries)), None) for what in _THREADS)
+    return Provider("scipy", "i32", found, *functions)
 
 
 @cache
@@ -90,7 +108,7 @@ def _numpy() -> Provider | None:
             names = {(r, t): f"{prefix}{s}{r}{suffix}" for r in _ROUTINES for t, s in _LETTERS.items()}
             if all(hasattr(library, n) for n in names.values()):
                 found = {k: ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for k, n in names.items()}
-                return Provider("numpy", integer, found, _function(library, "set_num_threads"))
+                return Provider("numpy", integer, found, *(_function(library, what) for what in _THREADS))
     return None
 
 
@@ -101,9 +119,8 @@ def _libraries(package: str) -> list[ctypes.CDLL]:
     return [ctypes.CDLL(str(path)) for place in places for path in sorted(place.glob("*openblas*"))]
 
 
-def _function(library: ctypes.CDLL, what: str) -> Callable[[int], object] | None:
+def _function(library: ctypes.CDLL, what: str) -> Any:
     for name in (f"scipy_openblas_{what}64_", f"scipy_openblas_{what}", f"openblas_{what}"):
         if hasattr(library, name):
-            function: Callable[[int], object] = getattr(library, name)
-            return function
+            return getattr(library, name)
     return None

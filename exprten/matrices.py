@@ -123,7 +123,7 @@ def _blas(types: Gemm, c: _Matrix, a: _Matrix, b: _Matrix, wanted: str | None) -
     routine, flags, swapped, arguments = found
     if by.integer == "i32" and max(arguments) >= 1 << 31:
         return None
-    return Blas(routine, by.integer, by.address[routine, types.c.name], flags, swapped), by.name, arguments
+    return Blas(routine, by.integer, by.address[routine, types.c.name], flags, swapped, by.threads), by.name, arguments
 
 
 _Call = tuple[str, str, bool, tuple[int, ...]]  # routine, flags, b before a, integers

@@ -609,7 +609,7 @@ def test_building_a_product_loads_no_library():
 @pytest.mark.parametrize(("there", "wanted"), [(("scipy", "numpy"), "scipy"), (("numpy",), "numpy"), ((), "own")])
 def test_order_of_providers(there, wanted, monkeypatch):
     for name in ("scipy", "numpy"):
-        made = blas.Provider(name, "i64", {}, None) if name in there else None
+        made = blas.Provider(name, "i64", {}, None, None) if name in there else None
         monkeypatch.setattr(blas, f"_{name}", lambda made=made: made)
     found = blas.provider(None)
     assert (found.name if found else "own") == wanted
@@ -633,6 +633,34 @@ def test_threads_can_be_bounded():
     if importlib.util.find_spec("threadpoolctl") is None:
         code = "from exprten import blas; print(blas.bound_threads(1), {1})"
     assert python(code) == f"{wanted} {{1}}"
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("threadpoolctl") is None, reason="threads of BLAS are counted by threadpoolctl"
+)
+@pytest.mark.parametrize(("threads", "seen"), [("1", "1 1 1"), ("3", "3 1 3")])
+def test_blas_has_the_threads_of_statements(threads, seen):
+    """From the environment; of a block's while it is in a call, here that of another thread's."""
+    code = """
+import threading, threadpoolctl as t, numpy as np, exprten as xt
+from exprten.blas import provider
+a, o, found = xt.ones((2000, 2000)), xt.zeros((2000, 2000)), []
+count = lambda: max(i["num_threads"] for i in t.threadpool_info() if provider(None).name + ".libs" in i["filepath"])
+o[...] = a @ a
+before = count()
+def work():
+    with xt.options(num_threads=1):
+        o[...] = a @ a
+worker = threading.Thread(target=work)
+worker.start()
+while worker.is_alive():
+    found.append(count())
+worker.join()
+print(before, min(found), count())
+"""
+    if PROVIDERS[0] == "own":
+        pytest.skip("there is no BLAS")
+    assert python(code, EXPRTEN_NUM_THREADS=threads) == seen
 
 
 # Our own kernel.

@@ -45,6 +45,8 @@ def calling(products: Sequence[Product], then: tuple[int, Words] | None) -> Call
             symbols[f"gemm{n}"] = own(product.types)
         if product.blas is not None:
             symbols[f"blas{n}"] = product.blas.address
+            if product.blas.threads is not None:
+                symbols[f"get{n}"], symbols[f"set{n}"] = product.blas.threads
     if then is not None:
         symbols["then"] = then[0]
     text = llvm_call.emit(products, None if then is None else then[1])

@@ -6,7 +6,7 @@ words lie is told by number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .llvm_gemm import SIZES, Gemm
@@ -22,13 +22,16 @@ Words = tuple[
 
 @dataclass(frozen=True)
 class Blas:
-    """A routine and how it is called: `N` or `T` for each matrix; `swapped`: b comes before a."""
+    """A routine and how it is called: `N` or `T` for each matrix; `swapped`: b comes before a. `threads`: the addresses of what tells
+    and what sets how many it uses, where it has them.
+    """
 
     routine: str
     integer: str
     address: int
     flags: str
     swapped: bool
+    threads: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +168,21 @@ class _Emitter:
             arguments = [*self.flags, *n[:3], alpha, one, n[3], two, n[4], beta, c, n[5]]
         else:
             arguments = [*self.flags, *n[:2], alpha, one, n[2], two, n[3], beta, c, n[4]]
-        self.text.call_void(f"@blas{self.number}", *(f"ptr {x}" for x in arguments))
+        call = f"@blas{self.number}", *(f"ptr {x}" for x in arguments)
+        if blas.threads is None:
+            self.text.call_void(*call)
+        else:
+            self._bounded(lambda: self.text.call_void(*call))
+
+    def _bounded(self, call: Callable[[], None]) -> None:
+        """`call` with as many threads of BLAS as this kernel may have, which is what they are set to where it may have any number."""
+        t = self.text
+        bound = t.let("icmp sgt i64 %threads, 0", "i1").name
+        before = t.call(f"@get{self.number}", "i32", 1)
+        asked = t.let("trunc i64 %threads to i32", "i32")
+        t.when(bound, lambda: t.call_void(f"@set{self.number}", str(asked)))
+        call()
+        t.when(bound, lambda: t.call_void(f"@set{self.number}", str(before)))
 
     # what comes after it
 
