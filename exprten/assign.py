@@ -73,6 +73,7 @@ def prepare(mode: Mode, target: Leaf | Joined, value: Any) -> tuple[Statement, L
 
 
 def check_target(target: Leaf | Joined) -> None:
+    """Raise TypeError, FreedSpaceError, ReadOnlyError or AliasError where the target cannot be stored to."""
     if isinstance(target, Joined):
         for n, part in enumerate(target.parts):
             check_target(part)

@@ -38,6 +38,7 @@ FLOAT64 = DTYPES["float64"]
 
 @cache
 def reader() -> Reader:
+    """Where machine code finds the parts of a tensor, of its buffer and of its layout."""
     t = slot_offsets(Leaf(), ("layout", "buffer", "offset", "writable"))
     b = slot_offsets(Buffer(0, 0, None, cpu(), owned=False, readonly=True), ("address",))
     y = slot_offsets(Layout((), ()), ("size", "packed"))

@@ -272,6 +272,7 @@ def _comparable(args: list[Expr | Weak]) -> list[Expr | Weak]:
 
 
 def apply_key(key: Key, args: Sequence[Expr | Weak], shape: Shape) -> Apply:
+    """The node of a key that is known, over checked operands. Raises CompileError for a tree that is too large."""
     node = Apply()
     node.key, node.shape, node.a = key, shape, args[0]
     if len(args) > 1:
@@ -284,6 +285,7 @@ def apply_key(key: Key, args: Sequence[Expr | Weak], shape: Shape) -> Apply:
 
 
 def shape_of(args: Sequence[Expr | Weak], op: str) -> Shape:
+    """The shape that operands broadcast to. Raises ShapeError."""
     given = [x.shape for x in args if isinstance(x, Expr)]
     first = given[0] if given else ()
     return first if all(s is first for s in given) else shapes.broadcast(given, op)
