@@ -1,0 +1,83 @@
+"""Loops that vectors run along: how many lanes they take, and how many groups of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .derived import TABLE
+from .dtypes import BOOL
+from .ir import Axis, Component, Const, Fold, Kernel, Load, Op, Store, Value, index
+from .nest import ONE, Machine, Vector
+from .rewrite import affine, eager
+
+
+def roots_of(stores: Iterable[Store]) -> list[Value]:
+    """What is computed for some stores: where they go, and what."""
+    return [value for s in stores for value in (s.offset, s.value)]
+
+
+def computed(roots: Iterable[Value], axis: Axis) -> Iterator[Value]:
+    """The nodes that are computed as elements along `axis`: not those that only make an offset or a guard, and of a fold that is
+    one value for the whole axis nothing.
+    """
+    seen: set[int] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            if isinstance(node, Op):  # an index that is converted is counted in the narrow type
+                stack.extend(arg for arg in eager(node) if node.op != "cast" or not isinstance(arg, Axis))
+            elif isinstance(node, Fold) and axis in node.free:
+                stack.extend(node.bodies)
+            elif isinstance(node, Component) and axis in node.free:
+                stack.append(node.fold)
+
+
+def vector_over(
+    kernel: Kernel, machine: Machine, axis: Axis, low: Value, high: Value, stores: tuple[Store, ...]
+) -> Vector:
+    """The loop of some stores from `low` to `high`."""
+    nodes = [node for node in computed([s.value for s in stores], axis) if axis in node.free]
+    loads = [node for node in nodes if isinstance(node, Load)]
+    memory = {node.dtype for node in loads} | {store.leaf.dtype for store in stores}
+    if axis is ONE or not _vectorizable(nodes, loads, stores, axis):
+        return Vector(axis, low, high, 1, 1, False, stores)
+    widest = max(dtype.bits for dtype in {node.dtype for node in nodes if node.dtype is not BOOL} | memory)
+    lanes = max(1, machine.vector_bits // widest)
+    offsets = [store.offset for store in stores] + [load.offset for load in loads]
+    unit = all(coefficient(offset, axis) == 1 for offset in offsets if axis in offset.free)
+    masked = unit and all(dtype.bits in machine.masked_bits for dtype in memory)
+    read = {load.leaf for load in loads}
+    alone = len(kernel.axes) == len(stores) == 1 and low is index(0) and stores[0].leaf not in read
+    stream = machine.streams and unit and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
+    return Vector(axis, low, high, lanes, unroll(nodes), masked and not kernel.reverse, stores, stream)
+
+
+def _vectorizable(nodes: list[Value], loads: list[Load], stores: tuple[Store, ...], axis: Axis) -> bool:
+    along = all(axis in store.offset.free and affine(store.offset, axis) for store in stores)
+    return along and by_lanes(nodes, loads, axis)
+
+
+def by_lanes(nodes: list[Value], loads: list[Load], axis: Axis) -> bool:
+    """Whether these can be computed for several indices of an axis at once."""
+    affine_loads = all(affine(load.offset, axis) for load in loads)
+    free_guards = all(load.when is None or axis not in load.when.free for load in loads)
+    no_division = not any(isinstance(node, Op) and node.op == "floor_divide" for node in nodes)
+    return affine_loads and free_guards and no_division
+
+
+def coefficient(offset: Value, axis: Axis) -> int | None:
+    """How many elements an offset moves when an axis moves by one, if that is a number."""
+    form = affine(offset, axis)
+    return int(form[0].value) if form and isinstance(form[0], Const) else None
+
+
+def unroll(nodes: list[Value]) -> int:
+    """How many groups of lanes a loop takes at a time."""
+    if any(isinstance(node, Fold) for node in nodes):
+        return 1
+    # Four groups hide the latency of arithmetic; a call does not gain, and every copy of a body costs compile time.
+    cost = sum(TABLE[node.op].cost if node.op in TABLE else 1 for node in nodes if isinstance(node, Op))
+    return 4 if cost <= 12 else 2 if cost < 24 else 1
