@@ -11,7 +11,7 @@ from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Param, Size, 
 from .nest import Let, Machine, Reduce, Stmt, Vector
 from .reducers import reducer_of
 from .rewrite import affine, walk
-from .vectors import by_lanes, coefficient, computed, roots_of, unroll, vector_over
+from .vectors import MOST, by_lanes, coefficient, computed, roots_of, unroll, vector_over
 
 
 def place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
@@ -34,6 +34,7 @@ def place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Loca
 
 
 CHAINS = 4  # of a maximum
+ROW_BITS = 256  # of a vector that little is done with: from memory half a line at a time comes sooner
 
 
 def _reduce(
@@ -62,7 +63,7 @@ def _reduce(
 def _chains(node: Fold, lanes: int) -> int:
     """How many times the accumulators of its order a fold has: a maximum of floats takes six instructions that wait for each other."""
     exact = lanes > 1 and reducer_of(node.reducer).exact(node.dtype)
-    return CHAINS if exact and unroll(list(computed(node.bodies, node.axis))) == CHAINS else 1
+    return CHAINS if exact and unroll(list(computed(node.bodies, node.axis))) == MOST else 1
 
 
 def folds_inside(node: Fold) -> bool:
@@ -87,7 +88,8 @@ def _lanes(machine: Machine, node: Fold) -> tuple[int, bool]:
     widest = max((dtype.bits for dtype in dtypes), default=8)
     unit = all(coefficient(n.offset, node.axis) == 1 for n in loads)
     masked = unit and all(n.dtype.bits in machine.masked_bits for n in loads)
-    return min(node.order.lanes, machine.vector_bits // widest), masked
+    bits = min(machine.vector_bits, ROW_BITS) if unroll(nodes) == MOST else machine.vector_bits
+    return min(node.order.lanes, bits // widest), masked
 
 
 def forms(roots: Iterable[Value], axis: Axis) -> list[Value]:

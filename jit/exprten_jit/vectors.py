@@ -10,6 +10,8 @@ from .ir import Axis, Component, Const, Fold, Kernel, Load, Op, Store, Value, in
 from .nest import ONE, Machine, Vector
 from .rewrite import affine, eager
 
+MOST = 4  # groups of lanes at a time
+
 
 def roots_of(stores: Iterable[Store]) -> list[Value]:
     """What is computed for some stores: where they go, and what."""
@@ -80,4 +82,4 @@ def unroll(nodes: list[Value]) -> int:
         return 1
     # Four groups hide the latency of arithmetic; a call does not gain, and every copy of a body costs compile time.
     cost = sum(TABLE[node.op].cost if node.op in TABLE else 1 for node in nodes if isinstance(node, Op))
-    return 4 if cost <= 12 else 2 if cost < 24 else 1
+    return MOST if cost <= 12 else 2 if cost < 24 else 1
