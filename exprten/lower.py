@@ -177,6 +177,7 @@ class _Lowering:
                 kernel,
                 self.signature.short,
                 self.signature.rows,
+                self.signature.keeps,
             )
             if self.reduce:
                 settle = ordered(kernel)

@@ -51,6 +51,7 @@ class Signature:
     lead: int = 0  # axes of one element that the value has before the target's
     folded: tuple[Folded, ...] = ()  # for each Reduce
     short: bool = False  # the rows that are folded: vectors take one in each lane
+    keeps: bool = False  # of a target that nothing overlaps: a value may lie in it until it is stored
     rows: bool = False  # folds lie nearer together than the innermost axis does
     decided: tuple[
         bool | None, ...
@@ -76,9 +77,10 @@ def arrange(
     reverse: bool,
     options: Options,
     loops: Sequence[int] | None = None,
+    apart: bool = False,
 ) -> Arranged:
     """The axes and the operands of a statement. `operand_of` names equal views once; the targets come first. `loops` is
-    another order of the loops, by position in the usual one.
+    another order of the loops, by position in the usual one. `apart`: no operand overlaps the target at other places.
     """
     targets = parts_of(target)
     count = len(targets)
@@ -124,7 +126,7 @@ def arrange(
     sizes += lengths
     signature = Signature(
         mode.op, joined, count, types, structure, tuple(operands), tuple(axes), found.indexed, reverse, options, lead, over,
-        short is not None, same is not None and short is None and rows_are_near(axes, same),
+        short is not None, bool(same) and apart and not reverse, same is not None and short is None and rows_are_near(axes, same),
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, tuple(sizes), tuple(every), turned)

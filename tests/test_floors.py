@@ -28,7 +28,7 @@ FLOORS = {
         "text check interpret",
         "nest",
         "vectors",
-        "cuts placing",
+        "cuts placing keeping",
         "strips",
         "schedule work",
         "backends.*",

@@ -197,7 +197,8 @@ class Kernel:
     """`axes` are ordered, outermost first, each with its extent; `leaves`, `sizes` and `params` are the arguments, in order.
     `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each. `short`: no row
     that is folded has more than `reducers.SHORT` elements, and vectors are to take a row in each lane. `rows`: what is folded lies
-    nearer together than what the innermost axis runs over.
+    nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
+    until its row is stored.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -209,6 +210,7 @@ class Kernel:
     then: Kernel | None = None
     short: bool = False
     rows: bool = False
+    keeps: bool = False
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

@@ -50,7 +50,8 @@ class Loop:
 @dataclass(frozen=True)
 class Reduce:
     """All `folds` in one pass over their axis: `lanes` elements at a time, or one at a time after the statements of `body`. With
-    `chains` there are so many times the accumulators of the order, to be brought together before the last elements.
+    `chains` there are so many times the accumulators of the order, to be brought together before the last elements. What is `saved`
+    on the way is stored for each element.
     """
 
     axis: Axis
@@ -60,6 +61,7 @@ class Reduce:
     masked: bool
     body: tuple[Stmt, ...]
     chains: int = 1
+    saved: tuple[Store, ...] = ()
 
 
 WAITING_BYTES = (
@@ -206,6 +208,8 @@ def _stores(stmts: Iterable[Stmt]) -> Iterator[Store]:
     for stmt in statements(stmts):
         if isinstance(stmt, Vector):
             yield from stmt.stores
+        elif isinstance(stmt, Reduce):
+            yield from stmt.saved
 
 
 class _Lines:
@@ -255,6 +259,9 @@ class _Lines:
             f"{pad}fold {stmt.axis.name} < {self.value(stmt.extent)}{steps}, {order.lanes} sums, blocks of {order.block}"
         )
         self.put(stmt.body, depth + 1)
+        for store in stmt.saved:
+            self.lines.extend(f"{pad}  {line}" for line in self.namer.lines(store.value, whole=True))
+            self.lines.append(f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}")
         for node in stmt.folds:
             for body in node.bodies:
                 self.lines.extend(f"{pad}  {line}" for line in self.namer.lines(body))

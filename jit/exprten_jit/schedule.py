@@ -12,15 +12,15 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from .cuts import cuts_of, others, rename
-from .derived import TABLE
 from .dtypes import INDEX
 from .folds import folds_of, vector_axis
 from .ir import Axis, Fold, Kernel, Leaf, Local, Op, Store, Value, components, index, load, local
+from .keeping import kept
 from .nest import ONE, Columns, Loop, Machine, Nest, Pieces, Stmt
 from .placing import affine_lets, folds_inside, loop_over, place
 from .rewrite import substitute, walk
 from .strips import Stripping
-from .vectors import roots_of, vector_over
+from .vectors import DEAR, cost_of, roots_of, vector_over
 
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
@@ -46,6 +46,7 @@ def _open(
     if folds or saved:
         return [*placed, *_save(kernel, machine, loops, bound, done, folds, saved)]
     if not inner:
+        placed, kernel = kept(kernel, placed, axis, high)
         return [*placed, *_innermost(kernel, machine, axis, low, high, bound, done)]
     return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)))]
 
@@ -56,7 +57,6 @@ STRIP_BYTES = 8192  # of a row of accumulators; from 32 KiB for all of them on l
 BLOCK = 2048  # elements of scratch for a saved value
 MAX_COLUMNS = 4  # saved values: 64 KiB of stack at most, where some threads have 128
 SHORT_ROWS = 256  # that are read again before they leave the first cache
-DEAR = 15  # additions; what costs less is computed again sooner than saved
 
 
 def _columns(
@@ -74,11 +74,11 @@ def _columns(
             continue
         seen.add(node)
         made_of = any(n in folds for n in walk(node)) if folds else False
-        if node.free <= bound | {axis} and (made_of or _cost(node) >= DEAR):
+        if node.free <= bound | {axis} and (made_of or cost_of(node) >= DEAR):
             found.append(node)
         else:
             stack.extend(reversed(node.args))
-    return sorted(found, key=_cost, reverse=True)[:MAX_COLUMNS]
+    return sorted(found, key=cost_of, reverse=True)[:MAX_COLUMNS]
 
 
 def _by_columns(kernel: Kernel, axis: Axis, bound: frozenset[Axis | Local]) -> bool:
@@ -93,11 +93,6 @@ def _across(kernel: Kernel, loops: list[Bounds], bound: frozenset[Axis | Local])
         return []
     folds = folds_of(*(store.value for store in kernel.stores))
     return [node for node in folds if axis in node.free and node.free <= bound | {axis}]
-
-
-def _cost(node: Value) -> int:
-    ops = [n for n in walk(node) if isinstance(n, Op) and n.free and n.op in TABLE]
-    return sum(TABLE[n.op].cost for n in ops)
 
 
 def _save(

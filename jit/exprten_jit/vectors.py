@@ -8,9 +8,16 @@ from .derived import TABLE
 from .dtypes import BOOL
 from .ir import Axis, Component, Const, Fold, Kernel, Load, Op, Store, Value, index
 from .nest import ONE, Machine, Vector
-from .rewrite import affine, eager
+from .rewrite import affine, eager, walk
 
 MOST = 4  # groups of lanes at a time
+DEAR = 15  # additions; what costs less is computed again sooner than saved
+
+
+def cost_of(root: Value) -> int:
+    """What a value costs for each element, in additions."""
+    ops = [n for n in walk(root) if isinstance(n, Op) and n.free and n.op in TABLE]
+    return sum(TABLE[n.op].cost for n in ops)
 
 
 def roots_of(stores: Iterable[Store]) -> list[Value]:

@@ -69,6 +69,8 @@ class Folds(Values):
         def elements(k: str, mask: str | None = None, count: int = width) -> Row:
             where, inside = Where(stmt.axis, k, count, mask), dict(known)
             values = [self.value(body, inside, where) for body in _bodies(folds)]
+            for saved in stmt.saved:
+                self.store(saved, self.value(saved.value, inside, where), inside, where)
             return [self.widened(x, count) for x in values]
 
         def step(k: str, lanes: list[Row]) -> list[Row]:

@@ -1,0 +1,89 @@
+"""What a fold has computed and the stored value needs again lies in the target's own row until then.
+
+`exp(x - max(x)) / sum(exp(x - max(x)))` takes one `exp` an element: the sum's loop stores it, the last loop divides what is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from .ir import Axis, Fold, Kernel, Leaf, Load, Op, Store, Value, load
+from .nest import Let, Reduce, Stmt
+from .rewrite import affine, substitute, walk
+from .vectors import DEAR, cost_of
+
+
+def kept(kernel: Kernel, placed: list[Stmt], axis: Axis, extent: Value) -> tuple[list[Stmt], Kernel]:
+    """`placed`, which runs before the loop over `axis`, and the kernel: with a value kept, if there is a dear one and room for it."""
+    if not kernel.keeps or kernel.reverse or len(kernel.stores) != 1:
+        return placed, kernel
+    (store,) = kernel.stores
+    if (
+        not (axis in store.offset.free and affine(store.offset, axis))
+        or store.leaf.dtype.memory != store.leaf.dtype.lane
+    ):
+        return placed, kernel
+    for n, stmt in reversed(list(enumerate(placed))):
+        if not isinstance(stmt, Reduce) or stmt.extent is not extent or stmt.lanes == 1 or stmt.chains > 1:
+            continue
+        value = _shared(store, stmt, axis)
+        if value is None:
+            continue
+        along: dict[Value, Value] = {axis: stmt.axis}
+        saved = Store(store.leaf, substitute(store.offset, along), substitute(value, along))
+        rest = replace(store, value=substitute(store.value, {value: load(store.leaf, store.offset)}))
+        before, after = placed[: n + 1], placed[n + 1 :]
+        if not _room(saved, stmt, rest, before, after):
+            continue
+        return [*placed[:n], replace(stmt, saved=(saved,)), *after], replace(kernel, stores=(rest,))
+    return placed, kernel
+
+
+def _shared(store: Store, stmt: Reduce, axis: Axis) -> Value | None:
+    """The dearest value of the target's type that both are made of."""
+    computed = set(walk(*(body for node in stmt.folds for body in node.bodies)))
+    found: list[Value] = []
+    seen, stack = set[Value](), [store.value]
+    while stack:
+        node = stack.pop()
+        if node in seen or not isinstance(node, Op) or axis not in node.free or cost_of(node) < DEAR:
+            continue
+        seen.add(node)
+        if node.dtype is store.leaf.dtype and substitute(node, {axis: stmt.axis}) in computed:
+            found.append(node)
+        else:
+            stack.extend(reversed(node.args))
+    return max(found, key=cost_of, default=None)
+
+
+def _room(saved: Store, stmt: Reduce, rest: Store, before: Iterable[Stmt], after: Iterable[Stmt]) -> bool:
+    """Whether nothing needs what the target held, once a value is kept there: it is read where it is stored, or has been."""
+    own = load(saved.leaf, saved.offset)
+    bodies = [body for node in stmt.folds for body in node.bodies]
+    if any(read is not own for read in _reads(bodies, saved.leaf, ())):
+        return False
+    finished = {node for s in before if isinstance(s, Reduce) for node in s.folds}
+    later = [value for s in after for value in _values(s)]
+    reads = _reads([rest.value, *later], saved.leaf, finished)
+    return all(read is load(rest.leaf, rest.offset) for read in reads)
+
+
+def _values(stmt: Stmt) -> list[Value]:
+    if isinstance(stmt, Let):
+        return [stmt.value]
+    assert isinstance(stmt, Reduce), "folds and values are placed before a loop"
+    return [body for node in stmt.folds for body in node.bodies]
+
+
+def _reads(roots: Iterable[Value], leaf: Leaf, finished: Iterable[Fold]) -> list[Load]:
+    """The loads of a leaf below some values, not those of folds that are finished."""
+    stack, seen, found = list(roots), set[Value](finished), list[Load]()
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack.extend(node.children)
+            if isinstance(node, Load) and node.leaf == leaf:
+                found.append(node)
+    return found
