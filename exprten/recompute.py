@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from exprten_jit.ir import Axis, Component, Fold, Op, Size, Value
-from exprten_jit.nest import Nest
-from exprten_jit.rewrite import walk
+from exprten_jit.nest import Nest, Reduce, statements
+from exprten_jit.rewrite import substitute, walk
 
 from .lower import Made
 
@@ -72,8 +72,12 @@ def _evaluated(part: Part, sizes: Sequence[int]) -> dict[Value, int]:
     """How often each value is evaluated. Where a guard is false an evaluation is a lane left idle, not a repetition."""
     made, nest, extents, named = part
     axes = [axis for axis, _ in nest.kernel.axes]
+    kept = _kept(nest)
     counts = {}
     for m in made:
+        if m.value in kept:
+            counts[m.value] = 0
+            continue
         counts[m.value] = times(m.value, nest, extents) * repeats(m.value, m.folded, named)
         if m.guarded:
             repeated = [
@@ -81,6 +85,17 @@ def _evaluated(part: Part, sizes: Sequence[int]) -> dict[Value, int]:
             ]
             counts[m.value] = min(counts[m.value], sizes[m.node] * prod(repeated))
     return counts
+
+
+def _kept(nest: Nest) -> set[Value]:
+    """What the loop over elements does not compute again: a fold has stored it on its way."""
+    reduces = [s for s in statements(nest.body) if isinstance(s, Reduce) and s.saved]
+    if not reduces:
+        return set()
+    axis = nest.kernel.axes[-1][0]
+    stored = [substitute(store.value, {s.axis: axis}) for s in reduces for store in s.saved]
+    others = set(walk(*(store.value for store in nest.kernel.stores), known={id(value) for value in stored}))
+    return {value for value in walk(*stored) if axis in value.free and value not in others}
 
 
 def _costs(made: Sequence[Made]) -> dict[Value, int]:

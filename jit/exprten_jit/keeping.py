@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from .ir import Axis, Fold, Kernel, Leaf, Load, Op, Store, Value, load
-from .nest import Let, Reduce, Stmt
+from .ir import Axis, Fold, Kernel, Leaf, Load, Op, Store, Value, load, local
+from .nest import Let, Machine, Reduce, Stmt
 from .rewrite import affine, substitute, walk
-from .vectors import DEAR, cost_of
+from .vectors import DEAR, coefficient, cost_of
 
 
-def kept(kernel: Kernel, placed: list[Stmt], axis: Axis, extent: Value) -> tuple[list[Stmt], Kernel]:
+def kept(kernel: Kernel, machine: Machine, placed: list[Stmt], axis: Axis, extent: Value) -> tuple[list[Stmt], Kernel]:
     """`placed`, which runs before the loop over `axis`, and the kernel: with a value kept, if there is a dear one and room for it."""
     if not kernel.keeps or kernel.reverse or len(kernel.stores) != 1:
         return placed, kernel
     (store,) = kernel.stores
-    if (
-        not (axis in store.offset.free and affine(store.offset, axis))
-        or store.leaf.dtype.memory != store.leaf.dtype.lane
-    ):
+    in_place = axis in store.offset.free and affine(store.offset, axis)
+    masked = coefficient(store.offset, axis) == 1 and store.leaf.dtype.bits in machine.masked_bits
+    if not in_place or store.leaf.dtype.memory != store.leaf.dtype.lane:
         return placed, kernel
     for n, stmt in reversed(list(enumerate(placed))):
         if not isinstance(stmt, Reduce) or stmt.extent is not extent or stmt.lanes == 1 or stmt.chains > 1:
@@ -32,11 +31,13 @@ def kept(kernel: Kernel, placed: list[Stmt], axis: Axis, extent: Value) -> tuple
             continue
         along: dict[Value, Value] = {axis: stmt.axis}
         saved = Store(store.leaf, substitute(store.offset, along), substitute(value, along))
-        rest = replace(store, value=substitute(store.value, {value: load(store.leaf, store.offset)}))
-        before, after = placed[: n + 1], placed[n + 1 :]
-        if not _room(saved, stmt, rest, before, after):
-            continue
-        return [*placed[:n], replace(stmt, saved=(saved,)), *after], replace(kernel, stores=(rest,))
+        rest = substitute(store.value, {value: local("kept", value.dtype)})
+        before, after = placed[:n], placed[n + 1 :]
+        if _room(stmt, saved, rest, before, after):
+            left = replace(store, value=substitute(store.value, {value: load(store.leaf, store.offset)}))
+            return [*before, replace(stmt, saved=(saved,), masked=stmt.masked and masked), *after], replace(
+                kernel, stores=(left,)
+            )
     return placed, kernel
 
 
@@ -57,16 +58,15 @@ def _shared(store: Store, stmt: Reduce, axis: Axis) -> Value | None:
     return max(found, key=cost_of, default=None)
 
 
-def _room(saved: Store, stmt: Reduce, rest: Store, before: Iterable[Stmt], after: Iterable[Stmt]) -> bool:
-    """Whether nothing needs what the target held, once a value is kept there: it is read where it is stored, or has been."""
-    own = load(saved.leaf, saved.offset)
-    bodies = [body for node in stmt.folds for body in node.bodies]
-    if any(read is not own for read in _reads(bodies, saved.leaf, ())):
-        return False
+def _room(stmt: Reduce, saved: Store, rest: Value, before: Iterable[Stmt], after: Iterable[Stmt]) -> bool:
+    """Whether nothing needs what the target held, once a value is kept there: what reads it reads where it is stored, or has done so.
+    `rest` is what is still to be computed.
+    """
     finished = {node for s in before if isinstance(s, Reduce) for node in s.folds}
-    later = [value for s in after for value in _values(s)]
-    reads = _reads([rest.value, *later], saved.leaf, finished)
-    return all(read is load(rest.leaf, rest.offset) for read in reads)
+    own = load(saved.leaf, saved.offset)
+    now = _reads(_values(stmt), saved.leaf, finished)
+    later = _reads([rest, *(value for s in after for value in _values(s))], saved.leaf, finished.union(stmt.folds))
+    return not later and all(read is own for read in now)
 
 
 def _values(stmt: Stmt) -> list[Value]:

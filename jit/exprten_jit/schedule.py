@@ -46,7 +46,7 @@ def _open(
     if folds or saved:
         return [*placed, *_save(kernel, machine, loops, bound, done, folds, saved)]
     if not inner:
-        placed, kernel = kept(kernel, placed, axis, high)
+        placed, kernel = kept(kernel, machine, placed, axis, high)
         return [*placed, *_innermost(kernel, machine, axis, low, high, bound, done)]
     return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)))]
 

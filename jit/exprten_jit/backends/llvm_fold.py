@@ -14,6 +14,7 @@ from ..folds import combined, joined
 from ..ir import Fold, Value, components, local
 from ..nest import Nest, Reduce
 from ..reducers import Order, halved, identities, reducer_of
+from ..rewrite import affine
 from .llvm_text import INDEX_TYPE, Lanes, literal
 from .llvm_values import Known, Values, Where
 
@@ -50,6 +51,9 @@ class Folds(Values):
         splats, self.splats = self.splats, {}
         if stmt.lanes > 1:
             self.splat_invariants(_bodies(stmt.folds), stmt.axis, stmt.lanes, known)
+            for saved in stmt.saved:
+                for part in affine(saved.offset, stmt.axis) or ():
+                    self.value(part, known, None)
 
         def block(start: str, end: str) -> Row:
             if stmt.lanes > 1:

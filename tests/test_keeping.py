@@ -1,0 +1,85 @@
+"""What a fold has computed lies in the target's row until it is needed again: where there is room, and nowhere else."""
+
+import numpy as np
+import pytest
+
+import exprten as xt
+
+X = np.random.default_rng(0).standard_normal((67, 83)).astype(np.float32)
+
+
+def softmax(x, axis=1):
+    e = xt.exp(x - xt.max(x, axis, keepdims=True))
+    return e / xt.sum(e, axis, keepdims=True)
+
+
+def reference(x, axis=1):
+    with xt.options(vector_bits=128):  # into a wider type nothing is kept
+        wide = xt.empty(x.shape, dtype=xt.float64)
+        wide[...] = softmax(xt.asarray(x), axis)
+        return wide.numpy().astype(np.float32)
+
+
+KEPT = {
+    "rows": lambda x, y: (y, softmax(x), reference(X)),
+    "in place": lambda x, y: (x, softmax(x), reference(X)),
+    "all elements": lambda x, y: (y, softmax(x, None), reference(X, None)),
+    "all elements in place": lambda x, y: (x, softmax(x, None), reference(X, None)),
+    "part": lambda x, y: (x[10:50], softmax(x[10:50]), reference(X[10:50])),
+    "upwards": lambda x, y: (y[::-1, ::-1], softmax(x), reference(X)),
+    "strided": lambda x, y: (y[:, :82:2], softmax(x[:, :82:2]), reference(X[:, :82:2].copy())),
+    "several rows": lambda x, y: (y.reshape((67, 83)), softmax(x) * 2, reference(X) * 2),
+}
+
+LEFT = {
+    "added": (lambda x, y: (y, softmax(x), "add"), lambda e: X + e),
+    "target read": (lambda x, y: (y, softmax(x) + y, "write"), lambda e: e + X),
+    "source read": (lambda x, y: (x, softmax(x) + x, "write"), lambda e: e + X),
+    "target folded": (lambda x, y: (y, softmax(x) * xt.max(y, 1, keepdims=True), "write"),
+                      lambda e: e * X.max(1, keepdims=True)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bits", [128, None])
+@pytest.mark.parametrize("name", KEPT)
+def test_a_dear_value_is_computed_once(name, bits):
+    target, e, expected = KEPT[name](xt.asarray(X.copy()), xt.asarray(X.copy()))
+    with xt.options(vector_bits=bits):
+        plan = xt.plan(target, e)
+        plan.run()
+    assert plan.recompute == 1
+    assert np.array_equal(target.numpy(), expected)
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_a_target_that_is_read_holds_nothing_else(name):
+    make, expected = LEFT[name]
+    target, e, mode = make(xt.asarray(X.copy()), xt.asarray(X.copy()))
+    plan = xt.plan(target, e, mode)
+    plan.run()
+    assert plan.recompute > 1
+    assert np.array_equal(target.numpy(), expected(reference(X)))
+
+
+def test_a_target_that_overlaps_an_operand_holds_nothing_else():
+    memory = xt.asarray(np.arange(200, dtype=np.float32) / 100)
+    x, y, total = memory[:100], memory[50:150], memory[40:140].numpy().copy().sum()
+    z = xt.asarray(np.linspace(0, 1, 100, dtype=np.float32))
+    e = xt.exp(z)
+    y[...] = e / xt.sum(e) * xt.sum(memory[40:140])  # the last sum is of what the target is written over
+    share = np.exp(z.numpy().astype(np.float64))
+    np.testing.assert_allclose(y.numpy(), share / share.sum() * total, rtol=1e-5)
+    assert x.numpy()[0] == 0
+
+
+def test_threads_keep_the_same():
+    x = xt.asarray(np.random.default_rng(1).standard_normal(300_000).astype(np.float32))
+    found = []
+    for threads in (1, 2, 3):
+        y = xt.empty(x.shape)
+        with xt.options(num_threads=threads):
+            y[...] = softmax(x, 0)
+        found.append(y.numpy().copy())
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+    assert abs(float(found[0].astype(np.float64).sum()) - 1) < 1e-5
