@@ -8,7 +8,6 @@ from __future__ import annotations
 from numpy import bool_, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
 from . import functions, library, linalg, optim, testing
-from .assign import assign
 from .buffer import memory
 from .device import Device, Stream, cpu, gpu
 from .errors import (
@@ -84,7 +83,7 @@ from .reduce import (
     var,
 )
 from .target import Target
-from .tensor import Tensor
+from .tensor import Tensor, assign
 
 __all__ = [
     "AliasError", "CompileError", "DTypeError", "Device", "DeviceError", "Expr", "ExprtenError", "F",

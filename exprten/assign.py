@@ -29,11 +29,7 @@ T = TypeVar("T", bound=Leaf | Joined)
 
 
 def assign(target: T, req: str, value: Any) -> T:
-    """`target` combined with `value` as the request mode says: `write`, `inplace`, `add`, `sub`, `mul`, `div`, or `null`, which
-    does nothing at all. Returns the target.
-
-    Raises ShapeError, DTypeError, AliasError, ReadOnlyError, FreedSpaceError, CompileError; nothing has been stored then.
-    """
+    """The assignment of a request mode, the whole way. Returns the target."""
     mode = mode_of(req)
     return target if mode.name == "null" else store(mode, target, value)
 

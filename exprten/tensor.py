@@ -10,8 +10,8 @@ import numpy as np
 from exprten_jit.dtypes import DType
 
 from . import shape as shapes
+from .assign import T, store
 from .assign import assign as assign_value
-from .assign import store
 from .buffer import NO_MEMORY, Buffer, Export, Promised, allocate
 from .device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
 from .direct import calls_of
@@ -142,7 +142,7 @@ class Tensor(Leaf):
 
     def assign(self, value: Any, req: str = "write") -> Tensor:
         """`xt.assign(self, req, value)`."""
-        return assign_value(self, req, value)
+        return assign(self, req, value)
 
     # as a Python object
 
@@ -332,12 +332,25 @@ def _multiply_by(self: Tensor, value: Any) -> Tensor:
     return store(MODES["write"], self, matmul(self, value))
 
 
-_assign_whole = _assignment(MODES["write"])
+_assignments = {name: _assignment(mode) for name, mode in MODES.items() if mode.name != "null"}
+_assign_whole = _assignments["write"]
 for _mode in (*ROWS, *OPERATORS):
     if _mode.method:
         setattr(Tensor, _mode.method, _assignment(_mode))
 Tensor.__ipow__ = _raise_to
 Tensor.__imatmul__ = _multiply_by
+
+
+def assign(target: T, req: str, value: Any) -> T:
+    """`target` combined with `value` as the request mode says: `write`, `inplace`, `add`, `sub`, `mul`, `div`, or `null`, which
+    does nothing at all. Returns the target.
+
+    Raises ShapeError, DTypeError, AliasError, ReadOnlyError, FreedSpaceError, CompileError; nothing has been stored then.
+    """
+    if isinstance(target, Tensor) and req.__class__ is str and req in _assignments:
+        _assignments[req](target, value)
+        return target
+    return assign_value(target, req, value)
 
 
 def _settle(view: Tensor, value: Any) -> None:

@@ -218,3 +218,25 @@ def test_scalars_are_taken_when_the_node_is_made():
     for _ in range(5):
         t[...] = t * 0.0 + Late(2)
     np.testing.assert_array_equal(t.numpy(), 2)
+
+
+@pytest.mark.parametrize("req", ["write", "inplace", "add", "sub", "mul", "div", "kAddTo"])
+def test_assign_finds_the_direct_call_of_its_mode(req):
+    y, x, n = xt.full((5,), 8.0), xt.full((5,), 2.0), xt.full((5,), 8.0).numpy().copy()
+    ways = {"add": n + 4, "kAddTo": n + 4, "sub": n - 4, "mul": n * 4, "div": n / 4}
+    hits = -1
+    for _ in range(6):
+        y[...] = 8.0
+        before = xt.stats().hits
+        assert xt.assign(y, req, x * 2.0) is y
+        hits = xt.stats().hits - before
+        assert np.array_equal(y.numpy(), ways.get(req, n / 2))
+    assert hits == int(USE_CTYPES)  # nothing was looked up: machine code was called
+
+
+def test_assign_in_place_stays_strict_when_called_directly():
+    x = xt.arange(8.0)
+    for _ in range(5):
+        xt.assign(x[1:], "inplace", x[1:] * 2.0)
+    with pytest.raises(xt.AliasError, match="inplace"):
+        xt.assign(x[1:], "inplace", x[:-1] * 2.0)
