@@ -46,6 +46,7 @@ PRIMITIVE_ONLY = {
     "ipow",
     "quotient",
     "rarely",
+    "scale",
     "shift_left",
     "shift_right",
     "times",
@@ -475,6 +476,12 @@ def inside(name: str, operands: list[np.ndarray]) -> list[np.ndarray]:
         keep = (b >= 0) & (b < 8 * b.itemsize)
     if name == "ipow" and a.dtype.kind == "i":
         keep = b >= 0
+    if name == "scale":
+        bound = 2 * np.finfo(a.dtype).maxexp
+        with np.errstate(all="ignore"):
+            size, exponent = np.abs(a), np.rint(np.where(np.abs(b) < bound, b, bound * np.tanh(b)))
+        operands = [np.where(size > 2.0**40, a.dtype.type(1.7), a), exponent.astype(a.dtype)]
+        keep = np.where(np.isnan(b), np.isnan(size), (size == 0) | (size >= 2.0**-40) | np.isnan(size))
     found = [x[keep] for x in operands]
     if name == "quotient":  # whole vectors only: a lane that a mask leaves out is loaded as 0, and 0 / 0 traps
         found = [np.resize(x, -(-len(x) // 64) * 64) for x in found]
@@ -498,6 +505,7 @@ def fused(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 PRIMITIVE_REFERENCE: dict[str, Callable[..., Any]] = {
     "quotient": quotient, "shift_left": np.left_shift, "shift_right": np.right_shift, "maximum": reference_maximum,
     "minimum": reference_minimum, "fma": fused, "rarely": np.where, "ipow": np.power, "times": np.multiply,
+    "scale": lambda a, k: np.ldexp(a, np.nan_to_num(k).astype(int)),
 }  # fmt: skip
 
 

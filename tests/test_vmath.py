@@ -1,10 +1,12 @@
 """The functions of vmath: how far from the truth they are, what they do at the edges, and that their bits are the same everywhere."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from exprten_jit.backends import llvm_run
 from exprten_jit.derived import TABLE, apply
 from exprten_jit.dtypes import of_numpy
 from strategies import SPECIAL, assert_same_bits, ordinary
@@ -92,6 +94,18 @@ def test_the_bits_are_the_interpreters_at_every_width(name, dtype):
     want = interpreted(kernel, operands)
     for bits in (128, 256, 512):
         assert_same_bits(compiled(kernel, operands, bits), want, f"{name}, {bits} bits")
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", ["exp", "exp2", "gamma", "power"])
+def test_the_bits_are_the_same_without_an_instruction_that_scales(monkeypatch, name, dtype):
+    row, machine = of_numpy(dtype), llvm_run.machine()
+    x = samples(dtype, seed=6, count=500)
+    operands = [x, np.roll(x, 17)][: TABLE[name].arity]
+    kernel = kernel_of(lambda *args: apply(name, *args), (row,) * len(operands), row)
+    want = compiled(kernel, operands, 512)
+    monkeypatch.setattr(llvm_run, "machine", lambda: replace(machine, scales=False))
+    assert_same_bits(compiled(kernel, operands, 512), want, name)
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

@@ -33,7 +33,7 @@ def generate(kernel: Kernel, machine: Machine, fast_math: bool = False) -> tuple
     """The loop nest and the LLVM text of a kernel; nothing is compiled."""
     check_kernel(kernel)
     nest = make_nest(kernel, machine)
-    return nest, llvm_module.emit(nest, "kernel", fast_math)
+    return nest, llvm_module.emit(nest, "kernel", fast_math, machine.scales)
 
 
 def compile_kernel(kernel: Kernel, vector_bits: int | None = None, fast_math: bool = False, level: int = 0) -> Code:

@@ -26,13 +26,14 @@ ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 
 @dataclass(frozen=True)
 class Machine:
-    """What the schedule must know of a processor: register width, element widths it can load and store under a mask, and
-    whether it has stores that pass the caches by.
+    """What must be known of a processor: register width, element widths it can load and store under a mask, whether it has stores
+    that pass the caches by, and AVX-512's instruction that multiplies by powers of two.
     """
 
     vector_bits: int
     masked_bits: frozenset[int]
     streams: bool = False
+    scales: bool = False
 
 
 @dataclass(frozen=True)

@@ -183,6 +183,10 @@ def _fma(a: Any, b: Any, c: Any) -> Any:
     return np.vectorize(_fma_once, otypes=[np.result_type(a)])(a, b, c)
 
 
+def _scale(a: Any, k: Any) -> Any:
+    return np.ldexp(a, np.where(np.isfinite(k), k, 0).astype(np.int64))
+
+
 # fmt: off
 PRIMITIVES: tuple[Primitive, ...] = (
     # arithmetic; on bool, addition is `or` and multiplication is `and`, as in NumPy
@@ -239,6 +243,9 @@ PRIMITIVES: tuple[Primitive, ...] = (
               llvm={"i": "ashr", "u": "lshr"}, cuda=_kinds("iu", "({0} >> {1})")),
     Primitive("fma", 3, _fma, resolve=common_types,
               llvm={"f": "@llvm.fma"}, cuda={"f": "fma({0}, {1}, {2})"}),
+    # a * 2**k, rounded once, for an a between 2**-40 and 2**40 and a whole k of at most twice the largest exponent; NaN where both are
+    Primitive("scale", 2, _scale, None, (Domain(0.25, 4.0), Domain(-150.0, 150.0)), cost=2, resolve=common_types,
+              llvm={"f": "%scale"}, cuda={"f": "ldexp({0}, (int){1})"}),
     Primitive("where", 3, _reference_select, lambda o, c, a, b: (0, o.where(c, 1, 0), o.where(c, 0, 1)),
               resolve=_select_types,
               llvm={"b": "select"}, cuda={"b": "({0} ? {1} : {2})"}),

@@ -180,6 +180,8 @@ EIGHTH = 0.79**2  # the square of pi / 4, and a little
 FITS: dict[str, Fit] = {
     "EXP_32": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -HALF_LN2, HALF_LN2, 4, lambda r: r * r, 32),
     "EXP_64": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -HALF_LN2, HALF_LN2, 9, lambda r: r * r),
+    "EXP_FAST_32": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -HALF_LN2, HALF_LN2, 3, lambda r: r * r, 32),
+    "EXP_FAST_64": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -HALF_LN2, HALF_LN2, 8, lambda r: r * r),
     "EXPM1_32": Fit("(exp(r) - 1 - r) / r², relative to r", _exp_rest, -HALF_LN2, HALF_LN2, 5, abs, 32),
     "EXPM1_64": Fit("(exp(r) - 1 - r) / r², relative to r", _exp_rest, -HALF_LN2, HALF_LN2, 10, abs),
     "EXP2_32": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 5, abs, 32),

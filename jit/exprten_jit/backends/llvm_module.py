@@ -26,9 +26,11 @@ POOL = "@parallel"
 LEAST = 2  # a part of a fold along vectors is 2 ** 2 blocks at least: their results cost little then
 
 
-def emit(nest: Nest, name: str, fast_math: bool) -> str:
-    """The LLVM module text of `nest`: function `name`, `void (ptr, i64)`."""
-    return _Module(nest, fast_math).module(name)
+def emit(nest: Nest, name: str, fast_math: bool, scales: bool = False) -> str:
+    """The LLVM module text of `nest`: function `name`, `void (ptr, i64)`. `scales` as a Machine's."""
+    module = _Module(nest, fast_math)
+    module.scales = scales
+    return module.module(name)
 
 
 class _Module(Loops):

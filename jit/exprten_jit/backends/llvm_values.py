@@ -16,6 +16,7 @@ from ..dtypes import DTYPES, INDEX, DType
 from ..ir import Axis, Component, Const, Fold, Leaf, Load, Local, Op, Param, Size, Store, Value, components
 from ..ops import CASTS, PRIMITIVE
 from ..rewrite import affine
+from ..vmath.exp import by_factors
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
 
 ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
@@ -88,6 +89,7 @@ class Values(ABC):
         self.behind: dict[tuple[object, ...], str] = {}
         self.splats: Known = {}
         self.flags = " contract" if fast_math else ""  # a * b + c may become one fma
+        self.scales = False  # the machine's
 
     def value(self, root: Value, known: Known, where: Where | None) -> Lanes:
         """Emit `root` and what it needs, all of it added to `known`."""
@@ -163,6 +165,8 @@ class Values(ABC):
                 return self.text.let(f"bitcast {x} to {Lanes('', dtype.lane, x.count).type}", dtype.lane, x.count)
             case Op("rarely"):
                 return self._rarely(node, known, where)
+            case Op("scale", args) if not self.scales or max(known[a].count for a in args) * node.dtype.bits < 128:
+                return self.value(by_factors(*args), known, where)
             case Op(name, args, dtype):
                 operands = [self._operand(a, known, where, node) for a in args]
                 widest = max(x.count for x in operands)
@@ -263,6 +267,8 @@ class Values(ABC):
         column, count = PRIMITIVE[name].llvm[operand.kind], args[0].count
         if column.startswith("@"):
             return self.text.call(self._intrinsic(column, args[-1]), dtype.lane, count, *args)
+        if column == "%scale":
+            return self._scale(args, dtype)
         if column.startswith("%"):
             return self._by_lane(column[1:], operand, args, dtype)
         if column == "select":
@@ -274,6 +280,16 @@ class Values(ABC):
     def _intrinsic(self, stem: str, *types: Lanes) -> str:
         suffix = {d.lane: d.suffix for d in DTYPES.values()}
         return ".".join([stem, *(("" if t.count == 1 else f"v{t.count}") + suffix[t.lane] for t in types)])
+
+    def _scale(self, args: list[Lanes], dtype: DType) -> Lanes:
+        """AVX-512's vscalef."""
+        t, bits = self.text, dtype.bits * args[0].count
+        function = f"@llvm.x86.avx512.mask.scalef.p{'s' if dtype.bits == 32 else 'd'}.{bits}"
+        mask = f"i{max(8, args[0].count)}"
+        rounding = ["i32"] if bits == 512 else []
+        t.declare(function, args[0].type, *(args[0].type,) * 3, mask, *rounding)
+        given = [*map(str, args), str(args[0]), f"{mask} -1", *(f"{r} 4" for r in rounding)]
+        return t.let(f"call {args[0].type} {function}({', '.join(given)})", dtype.lane, args[0].count)
 
     def _by_lane(self, helper: str, operand: DType, args: list[Lanes], dtype: DType) -> Lanes:
         assert helper == "ipow", helper

@@ -6,7 +6,21 @@ from dataclasses import dataclass
 
 from . import coefficients as c
 from .double import Double, normal
-from .terms import Pair, Term, copysign, fabs, fast_two_sum, fma, greater, lesser, nearest, polynomial, where
+from .terms import (
+    Pair,
+    Term,
+    copysign,
+    fabs,
+    fast_two_sum,
+    fma,
+    formula,
+    greater,
+    lesser,
+    nearest,
+    polynomial,
+    scale,
+    where,
+)
 
 LOG2_E = 1.4426950408889634
 
@@ -19,24 +33,32 @@ class _Exp:
     high: float
     ln2: tuple[float, float]
     exp: tuple[float, ...]
+    fast: tuple[float, ...]
     exp2: tuple[float, ...]
     expm1: tuple[float, ...]
 
 
 _EXP = {
-    32: _Exp(-104.0, 89.0, (0.693145751953125, 1.4286068203094172e-06), c.EXP_32, c.EXP2_32, c.EXPM1_32),
-    64: _Exp(-746.0, 710.0, (6.93147180369123816490e-01, 1.90821492927058770002e-10), c.EXP_64, c.EXP2_64, c.EXPM1_64),
+    32: _Exp(-104.0, 89.0, (0.693145751953125, 1.4286068203094172e-06), c.EXP_32, c.EXP_FAST_32, c.EXP2_32, c.EXPM1_32),
+    64: _Exp(
+        -746.0,
+        710.0,
+        (6.93147180369123816490e-01, 1.90821492927058770002e-10),
+        c.EXP_64,
+        c.EXP_FAST_64,
+        c.EXP2_64,
+        c.EXPM1_64,
+    ),
 }
 
 
-def factors(shifted: Term) -> tuple[Term, Term]:
-    """Two powers of two whose product is 2**k, for the `shifted` that counts k + 2 bias: times both, a number comes out subnormal
-    or infinite where it is, rounded once.
-    """
-    form = shifted.form
-    count = shifted.bits()
+@formula
+def by_factors(a: Term, k: Term) -> Term:
+    """`scale` where the machine has no instruction for it: times two powers of two, of which the second rounds."""
+    form = a.form
+    count = (k + (1.5 * 2.0**form.mantissa + 2 * form.bias)).bits()
     half = count >> 1
-    return (half << form.mantissa).bits(shifted.dtype), ((count - half) << form.mantissa).bits(shifted.dtype)
+    return a * (half << form.mantissa).bits(a.dtype) * ((count - half) << form.mantissa).bits(a.dtype)
 
 
 def reduced(x: Term, k: Term) -> Term:
@@ -46,46 +68,39 @@ def reduced(x: Term, k: Term) -> Term:
 
 def exp(a: Term) -> Term:
     """Within 1 unit of the last place."""
-    rows = _EXP[a.dtype.bits]
-    x = lesser(greater(a, rows.low), rows.high)
-    k, shifted = nearest(x, LOG2_E, 2 * a.form.bias)
-    r = reduced(x, k)
-    first, second = factors(shifted)
-    one, lost = fast_two_sum(1.0, r)  # without what is lost 1.02 units, with it 0.8
-    return (one + fma(polynomial(rows.exp, r), r * r, lost)) * first * second
+    return _exp(a, _EXP[a.dtype.bits].exp)
 
 
 def fast_exp(a: Term) -> Term:
     """Within 2 units of the last place."""
+    return _exp(a, _EXP[a.dtype.bits].fast)
+
+
+def _exp(a: Term, rest: tuple[float, ...]) -> Term:
     rows = _EXP[a.dtype.bits]
     x = lesser(greater(a, rows.low), rows.high)
-    k, shifted = nearest(x, LOG2_E, 2 * a.form.bias)
-    r = reduced(x, k)
-    first, second = factors(shifted)
-    return fma(fma(polynomial(rows.exp, r), r * r, r), first, first) * second
+    k, _ = nearest(x, LOG2_E)
+    return scale(polynomial((1.0, 1.0, *rest), reduced(x, k)), k)
 
 
 def exp2(a: Term) -> Term:
     """Within 1 unit of the last place; exact for whole numbers."""
-    rows, form = _EXP[a.dtype.bits], a.form
-    x = lesser(greater(a, -2.0 * form.bias), form.bias + 2.0)
-    k, shifted = nearest(x, 1.0, 2 * form.bias)
-    r = x - k
-    first, second = factors(shifted)
-    return fma(polynomial(rows.exp2, r), r, 1.0) * first * second
+    x = lesser(greater(a, -2.0 * a.form.bias), a.form.bias + 2.0)
+    k, _ = nearest(x, 1.0)
+    return scale(polynomial((1.0, *_EXP[a.dtype.bits].exp2), x - k), k)
 
 
-def exp_double(a: Double) -> tuple[Double, Term, Term]:
-    """exp(a) over the product of two powers of two, and these: exp(709.7) and exp(-745) come out."""
+def exp_double(a: Double) -> tuple[Double, Term]:
+    """exp(a) over a power of two, and its exponent."""
     rows = _EXP[a.high.dtype.bits]
     x = lesser(greater(a.high, rows.low), rows.high)
-    k, shifted = nearest(x, LOG2_E, 2 * x.form.bias)
+    k, _ = nearest(x, LOG2_E)
     above = fma(k, -rows.ln2[0], x)
     r = fma(k, -rows.ln2[1], above)
     lost = fma(k, -rows.ln2[1], above - r) + where(x.equals(a.high), a.low, 0.0)
     r, lost = fast_two_sum(r, lost)
     one, rest = fast_two_sum(1.0, r)
-    return normal(one, rest + fma(polynomial(rows.expm1, r), r * r, fma(lost, r, lost))), *factors(shifted)
+    return normal(one, rest + fma(polynomial(rows.expm1, r), r * r, fma(lost, r, lost))), k
 
 
 def expm1_quarter(a: Term) -> Pair:

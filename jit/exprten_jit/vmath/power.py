@@ -5,7 +5,6 @@ from __future__ import annotations
 from . import coefficients as c
 from . import terms
 from .double import Double, constant, double, product, sqrt
-from .exp import factors
 from .log import split
 from .terms import (
     INF,
@@ -22,6 +21,7 @@ from .terms import (
     polynomial,
     power_of_two,
     rarely,
+    scale,
     trunc,
     where,
 )
@@ -37,16 +37,16 @@ def log2_double(k: Term, f: Term) -> Double:
     return Double(high, lost + near.low)
 
 
-def exp2_double(a: Double) -> tuple[Double, Term, Term]:
-    """2**a over the product of two powers of two, and these."""
+def exp2_double(a: Double) -> tuple[Double, Term]:
+    """2**a over a power of two, and its exponent."""
     form = a.high.form
     high = lesser(greater(a.high, -2.0 * form.bias), form.bias + 2.0)
     low = where(high.equals(a.high), a.low, 0.0)
-    k, shifted = nearest(high, 1.0, 2 * form.bias)
+    k, _ = nearest(high, 1.0)
     r = Double(high - k, low) * constant(high, c.LN2_64)
     one, lost = fast_two_sum(1.0, r.high)
     rest = fma(polynomial(c.EXP_64, r.high), r.high * r.high, lost + fma(r.high, r.low, r.low))
-    return Double(one, rest), *factors(shifted)
+    return Double(one, rest), k
 
 
 def _power64(x: Term, more: float, y: Term) -> Term:
@@ -54,8 +54,8 @@ def _power64(x: Term, more: float, y: Term) -> Term:
     k, f = split(x)
     log = log2_double(as_float(k) + more, f)
     high = y * log.high
-    value, first, second = exp2_double(Double(high, fma(y, log.high, -high) + y * log.low))
-    return value.value * first * second
+    value, exponent = exp2_double(Double(high, fma(y, log.high, -high) + y * log.low))
+    return scale(value.value, exponent)
 
 
 def _power32(x: Term, more: float, y: Term) -> Term:

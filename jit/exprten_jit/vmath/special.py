@@ -24,6 +24,7 @@ from .terms import (
     polynomial,
     rarely,
     rint,
+    scale,
     sqrt,
     two_product,
     where,
@@ -85,9 +86,9 @@ def erfc(a: Term) -> Term:
     x = lesser(fabs(a), 28.0)
     t = (x - 3.75) / (x + 3.75)
     g = _last_step(c.ERFC_64, t)
-    value, first, second = exp_double(-product(x, x))
+    value, k = exp_double(-product(x, x))
     value = value * g / total(x + x, 1.0)
-    far = value.value * first * second
+    far = scale(value.value, k)
     far = where(a < 0.0, 2.0 - far, far)
     square = a * a
     less = total(-a, 1.0)  # 1 - a, and near 0 the rest of erf(a)
@@ -146,8 +147,8 @@ def gamma(a: Term) -> Term:
 
 def _gamma(x: Term) -> Term:
     size, between = _logs(x)
-    value, first, second = exp2_double(size)
-    return (value / between).value * first * second
+    value, k = exp2_double(size)
+    return scale((value / between).value, k)
 
 
 @_in_float64

@@ -163,6 +163,11 @@ def fma(a: Term, b: Term | float, c: Term | float) -> Term:
     return Term(op("fma", (a.value, *(x.value if isinstance(x, Term) else a.like(x).value for x in (b, c))), a.dtype))
 
 
+def scale(a: Term, k: Term) -> Term:
+    """a * 2**k, rounded once, for an a near 1 and a whole number k as a float."""
+    return a._two("scale", k)
+
+
 def _choice(name: str, condition: Term, a: Term | float, b: Term | float) -> Term:
     typed = a if isinstance(a, Term) else b
     assert isinstance(typed, Term), "one side of a choice has a type"
