@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .backends import llvm_module, llvm_run
@@ -15,18 +17,42 @@ if TYPE_CHECKING:
     from .ir import Kernel
     from .nest import Nest
 
-__all__ = ["Code", "compile_kernel", "generate"]
+__all__ = ["Code", "Source", "compile_kernel", "generate", "load_kernel", "source_of"]
 
 
 @dataclass(frozen=True)
-class Code:
-    """A compiled kernel: the IR it came from, its loop nest, its LLVM text, and where its machine code starts."""
+class Source:
+    """What machine code was made from: kernel IR, its loop nest, its LLVM text."""
 
     kernel: Kernel
     nest: Nest
     llvm: str
+
+
+@dataclass(frozen=True)
+class Code:
+    """A compiled kernel: where its machine code starts, and `rebuild`, which gives what it was made from."""
+
     address: int
     object: bytes = field(repr=False)
+    rebuild: Callable[[], Source] = field(repr=False)
+
+    @cached_property
+    def source(self) -> Source:
+        """Built when it is asked for: a kernel that was loaded runs without."""
+        return self.rebuild()
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.source.kernel
+
+    @property
+    def nest(self) -> Nest:
+        return self.source.nest
+
+    @property
+    def llvm(self) -> str:
+        return self.source.llvm
 
 
 def generate(kernel: Kernel, machine: Machine, fast_math: bool = False) -> tuple[Nest, str]:
@@ -36,10 +62,21 @@ def generate(kernel: Kernel, machine: Machine, fast_math: bool = False) -> tuple
     return nest, llvm_module.emit(nest, "kernel", fast_math, machine.scales)
 
 
-def compile_kernel(kernel: Kernel, vector_bits: int | None = None, fast_math: bool = False, level: int = 0) -> Code:
-    """Machine code for this processor; `vector_bits` narrows its registers."""
+def source_of(kernel: Kernel, vector_bits: int | None = None, fast_math: bool = False) -> Source:
+    """What a kernel is compiled from for this processor; `vector_bits` narrows its registers."""
     host = llvm_run.machine()
     machine = replace(host, vector_bits=min(vector_bits or host.vector_bits, host.vector_bits))
-    nest, text = generate(kernel, machine, fast_math)
-    compiled = llvm_run.compile_text(text, ("kernel",), {"parallel": parallel()}, level)
-    return Code(kernel, nest, text, compiled.address["kernel"], compiled.object)
+    return Source(kernel, *generate(kernel, machine, fast_math))
+
+
+def compile_kernel(kernel: Kernel, vector_bits: int | None = None, fast_math: bool = False, level: int = 0) -> Code:
+    """Machine code for this processor. The disk cache has no part in it: who knows what the kernel follows from asks `load_kernel`."""
+    source = source_of(kernel, vector_bits, fast_math)
+    compiled = llvm_run.compile_text(source.llvm, ("kernel",), {"parallel": parallel()}, level, keep=False)
+    return Code(compiled.address["kernel"], compiled.object, lambda: source)
+
+
+def load_kernel(name: str, rebuild: Callable[[], Source]) -> tuple[str, Code] | None:
+    """The kernel of that name in the disk cache, and the text about it; None where there is none."""
+    found = llvm_run.load(name, ("kernel",), {"parallel": parallel()})
+    return None if found is None else (found.about, Code(found.address["kernel"], found.object, rebuild))

@@ -102,11 +102,10 @@ _SCALARS = {  # the range of an integer was checked when its node was made
 
 def direct(call: Direct, reader: Reader) -> Callable[[Any, Any], Any]:
     """The builtin `call(target, value)`: None when done, NotImplemented where it does not apply; nothing has happened then."""
-    symbols = c_api(*_C_API)
-    symbols |= {"none": id(None), "not_implemented": id(NotImplemented), "true": id(True)}
-    symbols |= {"kernel": call.kernel, "previous": id(call.previous), "pinned": id(call.pinned)}
-    keep(call)  # machine code holds the addresses of its layouts and of `previous`
-    text = _DirectText(call, reader).module()
+    code = _DirectText(call, reader)
+    text = code.module()
+    keep(call)  # machine code holds the addresses of its objects
+    symbols = c_api(*_C_API) | {"kernel": call.kernel} | {name: id(thing) for name, thing in code.objects.items()}
     return builtin("direct", compile_text(text, ("direct",), symbols).address["direct"])
 
 
@@ -116,6 +115,9 @@ class _DirectText:
         self.reader = reader
         self.text = Text()
         self.addresses: dict[int, str] = {}
+        self.objects: dict[str, object] = {  # by symbol: an address would be another in the next process
+            "none": None, "not_implemented": NotImplemented, "true": True, "previous": call.previous, "pinned": call.pinned,
+        }  # fmt: skip
         self.layout = self.count = ""
 
     def module(self) -> str:
@@ -134,7 +136,7 @@ class _DirectText:
         for one, other in call.same:
             self._same(self._follow(value, one), self._follow(value, other))
         for path, thing in call.fixed:
-            self._same(self._follow(value, path), f"inttoptr (i64 {id(thing)} to ptr)")
+            self._same(self._follow(value, path), self._object(thing))
         self.addresses[0] = self._address(target)
         tensors = [target] + [self._follow(value, path) for path, _, _ in call.leaves]
         for leaf, (_, operand, seen) in zip(tensors[1:], call.leaves, strict=True):
@@ -189,13 +191,19 @@ class _DirectText:
 
     def _declared(self) -> str:
         functions = [f"declare {kind.split(' ')[0]} @{name}{kind.split(' ', 1)[1]}" for name, kind in _C_API.items()]
-        objects = [
-            f"@{name} = external global i8" for name in ("none", "not_implemented", "true", "previous", "pinned")
-        ]
+        objects = [f"@{name} = external global i8" for name in self.objects]
         return "\n".join([*functions, *objects, "declare void @kernel(ptr, i64)", ""])
 
     def _require_layout(self, layout: str, seen: Seen) -> None:
-        self._require(self.text.let(f"icmp eq ptr {layout}, inttoptr (i64 {id(seen.layout)} to ptr)", "i1").name)
+        self._same(layout, self._object(seen.layout))
+
+    def _object(self, thing: object) -> str:
+        """The symbol of an object."""
+        found = next((name for name, one in self.objects.items() if one is thing), None)
+        if found is None:
+            found = f"object{len(self.objects)}"
+            self.objects[found] = thing
+        return f"@{found}"
 
     def _leaf(self, leaf: str, operand: int, seen: Seen) -> None:
         """The layout asked for, and an address that is another operand's, the target's, or beside the target."""

@@ -1,16 +1,20 @@
-"""LLVM text in, addresses of machine code out."""
+"""LLVM text in, addresses of machine code out; object files come from the disk cache where it has them."""
 
 from __future__ import annotations
 
 import ctypes.util
+import hashlib
 import itertools
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ..locks import lock
 from ..nest import Machine
+from ..store import LOG, digest_of, store
 
 _LOCK = lock()  # one compilation at a time: LLVM's own lock, taken once
 _libraries = itertools.count()
@@ -19,11 +23,25 @@ _loaded: list[Any] = []  # machine code is never unloaded: a builtin or a plan m
 
 @dataclass(frozen=True)
 class Compiled:
-    """A module that was linked: its text, its object file, and the addresses of its functions."""
+    """A module that was linked: its object file, the addresses of its functions, and whether it was `loaded` from disk, with what
+    text about it.
+    """
 
-    text: str
     object: bytes
     address: Mapping[str, int]
+    loaded: bool = False
+    about: str = ""
+
+
+@dataclass
+class Counts:
+    """Modules that LLVM compiled in this process, and those that came from disk."""
+
+    compiled: int = 0
+    loaded: int = 0
+
+
+counts = Counts()
 
 
 @cache
@@ -82,21 +100,76 @@ def _parse(text: str, level: int) -> Any:
     return module
 
 
-def compile_text(text: str, functions: tuple[str, ...], symbols: Mapping[str, int], level: int = 0) -> Compiled:
-    """Compile and link a module. `symbols` are the addresses of the functions it calls by name, besides the C library's."""
+def compile_text(
+    text: str, functions: tuple[str, ...], symbols: Mapping[str, int], level: int = 0, keep: bool = True
+) -> Compiled:
+    """Compile and link a module, or load it from disk, where it is found and with `keep` left. `symbols` are the addresses of the
+    functions and objects it names, besides the C library's: no address of this process may stand in the text itself.
+    """
+    name = name_of("text", str(level), text) if keep else None
+    found = None if name is None else load(name, functions, symbols)
+    if found is not None:
+        return found
     with _LOCK:
-        jit = _jit()
+        _jit()
         code = _target().emit_object(_parse(text, level))
+        counts.compiled += 1
+    if name is not None:
+        write(name, "", code)
+    return Compiled(code, _linked(code, functions, symbols))
+
+
+def load(name: str, functions: tuple[str, ...], symbols: Mapping[str, int]) -> Compiled | None:
+    """The entry `name` of the disk cache, linked; None where there is none."""
+    disk = store()
+    found = None if disk is None else disk.read(name)
+    if disk is None or found is None:
+        return None
+    try:
+        address = _linked(found[1], functions, symbols)
+    except (RuntimeError, KeyError) as error:  # it has its digest, and is no object file for these symbols all the same
+        LOG.warning("cache: %s cannot be linked; it is compiled again: %s", name, error)
+        disk.remove(name)
+        return None
+    counts.loaded += 1
+    return Compiled(found[1], address, True, found[0])
+
+
+def write(name: str, about: str, code: bytes) -> None:
+    """Keep an object file on disk, where there is a cache."""
+    disk = store()
+    if disk is not None:
+        disk.write(name, about, code)
+
+
+@cache
+def _identity() -> str | None:
+    """All that machine code depends on besides its text; None: there is no cache."""
+    sources = digest_of(Path(__file__).parents[1])
+    if store() is None or not sources:
+        return None
+    return "\n".join((sys.platform, _llvm().get_process_triple(), *versions().values(), *host_cpu(), sources))
+
+
+def name_of(*texts: str) -> str | None:
+    """The name under which the disk cache has what follows from `texts` on this processor; None: there is no cache."""
+    identity = _identity()
+    if identity is None:
+        return None
+    return hashlib.sha256("\0".join((identity, *texts)).encode()).hexdigest()
+
+
+def _linked(code: bytes, functions: tuple[str, ...], symbols: Mapping[str, int]) -> dict[str, int]:
+    """The addresses of functions of an object file that is machine code of this process from now on."""
+    with _LOCK:
         builder = _llvm().JITLibraryBuilder().add_object_img(code).add_current_process()
-        for name, address in symbols.items():
-            builder.import_symbol(name, address)
-        for name, address in _c_math().items():
+        for name, address in (*symbols.items(), *_c_math().items()):
             builder.import_symbol(name, address)
         for name in functions:
             builder.export_symbol(name)
-        library = builder.link(jit, f"exprten{next(_libraries)}")
-    _loaded.append(library)
-    return Compiled(text, code, {name: library[name] for name in functions})
+        library = builder.link(_jit(), f"exprten{next(_libraries)}")
+        _loaded.append(library)
+        return {name: library[name] for name in functions}
 
 
 @cache
