@@ -23,7 +23,7 @@ from .launch import RELEASE, Launch, Statement, launch_of
 from .leaf import Leaf
 from .matrices import Matrices, matrices, tensors
 from .modes import MODES, Mode
-from .options import counters, may_compile
+from .options import count, may_compile
 from .product import Dot
 from .scaled import Scaled, kept, part, terms_of, whole
 from .statement import Arranged, Signature
@@ -254,12 +254,12 @@ def _compile(s: Statement, products: tuple[Product, ...], then: tuple[int, Words
     name = (products, then)
     found = _compiled.get(name)
     if found is None:
-        if not may_compile():
+        start = time.perf_counter()
+        found = gemm.calling(products, then, may_compile())
+        if found is None:
             raise CompileError(
                 f"no_compile: {s} has no kernel yet; none was compiled for its types, layouts and factors"
             )
-        start = time.perf_counter()
-        found = _compiled[name] = gemm.calling(products, then)
-        counters.compiles += 1
-        counters.compile_seconds += time.perf_counter() - start
+        _compiled[name] = found
+        count(time.perf_counter() - start, found.loaded)
     return found

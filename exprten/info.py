@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,5 +52,4 @@ def _version() -> str:
 
 def stats() -> Stats:
     """What has been compiled and allocated so far in this process."""
-    c = counters
-    return Stats(c.compiles, c.hits, c.compile_seconds, memory.allocations)
+    return replace(counters, allocations=memory.allocations)

@@ -10,26 +10,26 @@ import struct
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
-from exprten_jit import Code, compile_kernel
+from exprten_jit import Code, Source, compile_kernel, source_of
 from exprten_jit.derived import tier
 from exprten_jit.dtypes import DType
 from exprten_jit.gemm import Calling
 from exprten_jit.hostcall import launch_ctypes, launcher
-from exprten_jit.ir import Kernel as KernelIR
-from exprten_jit.locks import lock
+from exprten_jit.locks import Turns
 
-from . import direct, recompute
+from . import cached, direct, recompute
 from .buffer import Buffer, pinned
 from .errors import AliasError, CompileError
 from .expr import Expr, Weak
 from .gather import Gathered
 from .joined import Joined, parts_of
 from .leaf import Leaf
-from .lower import Lowered, Made, MovedError, lower
+from .lower import Lowered, MovedError, lower
 from .modes import Mode
-from .options import USE_CTYPES, Options, counters, may_compile, of_kernel
+from .options import USE_CTYPES, Options, count, counters, may_compile, of_kernel
 from .positions import Elsewhere, elsewhere, wrong
 from .show import tree
 from .statement import Arranged, Operand, Signature, arrange
@@ -94,16 +94,20 @@ class Launch:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Machine code; what each operation of the statement became in each of its parts; the loads whose place decides whether the statement is legal."""
+    """Machine code, and what is known of it. Where that is from disk, its IR is built when somebody asks for it."""
 
     code: Code
-    made: tuple[tuple[Made, ...], ...]
-    elsewhere: tuple[Elsewhere, ...]
+    facts: cached.Facts
+
+    @cached_property
+    def elsewhere(self) -> tuple[Elsewhere, ...]:
+        """The loads whose place decides whether a statement is legal."""
+        return elsewhere(self.code.kernel)
 
 
 _launches: dict[tuple[Any, ...], Launch] = {}
 _kernels: dict[Signature, Kernel] = {}
-_compile_lock = lock()  # LLVM compiles one module at a time
+_turns = Turns()
 
 
 def launch_of(s: Statement, make: Callable[[Statement], Launch] | None = None) -> Launch:
@@ -177,8 +181,7 @@ def _new_launch(s: Statement) -> Launch:
 
 def _work(kernel: Kernel, arranged: Arranged) -> list[recompute.Part]:
     sizes = dict(arranged.sizes)
-    parts = zip(kernel.made, kernel.code.nest.parts, arranged.extents, strict=True)
-    return [(made, nest, extents, sizes) for made, nest, extents in parts]
+    return [(rows, extents, sizes) for rows, extents in zip(kernel.facts.rows, arranged.extents, strict=True)]
 
 
 def _arrange(s: Statement, loops: tuple[int, ...] | None = None) -> Arranged:
@@ -188,7 +191,7 @@ def _arrange(s: Statement, loops: tuple[int, ...] | None = None) -> Arranged:
 
 def _kernel(arranged: Arranged, s: Statement) -> tuple[Kernel, Arranged]:
     """The kernel of a signature, found or compiled, and the arrangement with all of its sizes."""
-    signature, lowered = arranged.signature, None
+    signature, lowered, before = arranged.signature, None, arranged
     if signature.joined is not None:
         lowered = _lowered(arranged, s)
         signature = replace(signature, decided=lowered.decided)
@@ -198,28 +201,32 @@ def _kernel(arranged: Arranged, s: Statement) -> tuple[Kernel, Arranged]:
         counters.hits += 1
         _check_positions(found, arranged, s)
         return found, arranged
-    if not may_compile():
-        raise CompileError(f"no_compile: {s} has no kernel yet; {_difference(signature)}")
-    ir = lowered or _lowered(arranged, s)
-    with _compile_lock:
-        kernel = _kernels.get(signature) or _kernels.setdefault(
-            signature, Kernel(_compile(ir.kernel, signature.options), ir.made, elsewhere(ir.kernel))
-        )
+    with _turns.of(signature):
+        kernel = _kernels.get(signature) or _loaded(signature, before)
+        if kernel is None:
+            if not may_compile():
+                raise CompileError(f"no_compile: {s} has no kernel yet; {_difference(signature)}")
+            kernel = _compiled(lowered or _lowered(before, s), signature)
+        _kernels[signature] = kernel
     _check_positions(kernel, arranged, s)
     return kernel, arranged
 
 
 def _lowered(arranged: Arranged, s: Statement) -> Lowered:
     try:
-        with tier(arranged.signature.options.fast_math):
-            return lower(arranged)
+        return _ir(arranged)
     except MovedError as moved:
         raise _refusal(s, moved.number) from None
 
 
+def _ir(arranged: Arranged) -> Lowered:
+    with tier(arranged.signature.options.fast_math):
+        return lower(arranged)
+
+
 def _check_positions(kernel: Kernel, arranged: Arranged, s: Statement) -> None:
     """Raise AliasError where the target is read anywhere but where it is stored: the index of an element decides here."""
-    if kernel.elsewhere:
+    if not {*kernel.facts.stored, *s.overlapping}.isdisjoint(kernel.facts.moved):
         code, sizes = kernel.code, dict(arranged.sizes)
         overlapping = [code.kernel.leaves[n] for n in s.overlapping]
         read = wrong(kernel.elsewhere, code.kernel, code.nest, sizes, overlapping, s.mode.name == "inplace")
@@ -266,12 +273,27 @@ def run_pinned(address: int, words: bytes, buffers: Sequence[Buffer], threads: i
         call(address, words, True, threads)
 
 
-def _compile(ir: KernelIR, now: Options) -> Code:
-    start = time.perf_counter()
-    code = compile_kernel(ir, now.vector_bits, now.fast_math, now.llvm_level)
-    counters.compiles += 1
-    counters.compile_seconds += time.perf_counter() - start
-    return code
+def _compiled(ir: Lowered, signature: Signature) -> Kernel:
+    now, start = signature.options, time.perf_counter()
+    code = compile_kernel(ir.kernel, now.vector_bits, now.fast_math, now.llvm_level)
+    count(time.perf_counter() - start, loaded=False)
+    facts = cached.facts_of(code.source, ir.made)
+    cached.keep(signature, code, facts)
+    return Kernel(code, facts)
+
+
+def _loaded(signature: Signature, arranged: Arranged) -> Kernel | None:
+    """The kernel of a signature, from disk."""
+    now, start = signature.options, time.perf_counter()
+
+    def rebuild() -> Source:
+        return source_of(_ir(arranged).kernel, now.vector_bits, now.fast_math)
+
+    found = cached.load(signature, rebuild)
+    if found is None:
+        return None
+    count(time.perf_counter() - start, loaded=True)
+    return Kernel(*found)
 
 
 def _difference(signature: Signature) -> str:

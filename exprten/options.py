@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 
+from exprten_jit.locks import lock
+
 
 @dataclass(frozen=True)
 class Options:
@@ -125,13 +127,28 @@ def may_compile() -> bool:
 @dataclass
 class Stats:
     """`compiles`: kernels made; `compile_seconds`: the time that took; `hits`: statements whose kernel was found. The direct
-    path, machine code from end to end, counts nothing. `allocations`: of tensor memory.
+    path, machine code from end to end, counts nothing. `allocations`: of tensor memory. `loads`: kernels from the disk cache, which
+    are no compiles; `load_seconds`: the time that took.
     """
 
     compiles: int = 0
     hits: int = 0
     compile_seconds: float = 0.0
     allocations: int = field(default=0)
+    loads: int = 0
+    load_seconds: float = 0.0
 
 
 counters = Stats()
+_counting = lock()
+
+
+def count(seconds: float, loaded: bool) -> None:
+    """Note that a kernel was compiled, or loaded."""
+    with _counting:
+        if loaded:
+            counters.loads += 1
+            counters.load_seconds += seconds
+        else:
+            counters.compiles += 1
+            counters.compile_seconds += seconds

@@ -61,6 +61,7 @@ class Op(Defined):
     def _row(self, weak: tuple[Weak, ...]) -> OwnName:
         """The name of a new row for operands of which those are Python numbers: they have no type, so types alone cannot say it."""
         definition, name = self.definition, OwnName(self.__name__)
+        name.definition = definition.text
 
         def resolve(given: Sequence[Kind]) -> tuple[np.dtype[Any], ...]:
             found = typed(definition, given)

@@ -51,6 +51,7 @@ class Reducer:
             raise TypeError(f"{self.__name__}: result has the parameters {shown}; there are {count} accumulators")
         self._checked: dict[tuple[DType, ...], Numbers] = {}  # the identity in accumulators of these types
         self._name = OwnName(self.__name__)
+        self._name.definition = self._text
         SEVERAL[self._name] = Row(
             self.__name__, self._combined, function, lambda dtype: dtype, self._identities, None, _never
         )
@@ -91,6 +92,10 @@ class Reducer:
                     f"{self.__name__}: accumulator{which} is {dtype}, and what two of them come to is {found}; convert the operand "
                     f"with xt.cast(x, xt.{found})"
                 )
+
+    def _text(self) -> str:
+        numbers = [f"{type(x).__name__} {x!r}" for x in self.identity]
+        return "\n".join([*numbers, *(definition.text() for definition in self._combine)])
 
     def _combined(self, a: Sequence[Value], b: Sequence[Value]) -> tuple[Value, ...]:
         operands = (*a, *b)

@@ -7,7 +7,8 @@ for every element of its own node. The ratio of the two sums, weighed by cost, i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from exprten_jit.ir import Axis, Component, Fold, Op, Size, Value
@@ -47,44 +48,76 @@ def repeats(value: Value, around: Folded, sizes: Mapping[str, int]) -> int:
 
 def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
     """How often a value is evaluated by a loop nest; `extents` of its axes, outermost first."""
-    columns = nest.columns
+    return _count(*_placed(value, nest), extents)
+
+
+def _count(depth: int, block: int, extents: Sequence[int]) -> int:
+    return prod(extents[:depth]) * (-(-extents[-1] // block) if block else 1)
+
+
+def _placed(value: Value, nest: Nest) -> tuple[int, int]:
+    """How many of the outermost loops evaluate a value, and the elements of the innermost axis for which it is once more, 0 for none."""
+    columns, axes = nest.columns, [axis for axis, _ in nest.kernel.axes]
     if columns is not None and value.free and any(value in walk(saved) for _, saved in columns.saved):
-        outer = [
-            k for k, (axis, _) in enumerate(nest.kernel.axes[:-1]) if any(axis in v.free for _, v in columns.saved)
-        ]
-        columns_or_blocks = extents[-1] if columns.axis in value.free else -(-extents[-1] // columns.block)
-        return prod(extents[: max(outer, default=-1) + 1]) * columns_or_blocks
+        outer = [k for k, axis in enumerate(axes[:-1]) if any(axis in v.free for _, v in columns.saved)]
+        return max(outer, default=-1) + 1, 1 if columns.axis in value.free else columns.block
+    depth = _deepest(axes, value.free)
     if columns is not None and value.free and columns.axis not in value.free:  # again for each block of columns
-        return _looped(value, [axis for axis, _ in nest.kernel.axes], extents) * -(-extents[-1] // columns.block)
-    return _looped(value, [axis for axis, _ in nest.kernel.axes], extents)
+        return depth, columns.block
+    return depth, 0
 
 
-def _looped(value: Value, axes: Sequence[Value], extents: Sequence[int]) -> int:
-    deepest = max((k + 1 for k, axis in enumerate(axes) if axis in value.free), default=0)
-    return prod(extents[:deepest])
+def _deepest(loops: Sequence[object], free: Collection[object]) -> int:
+    """How many of the loops, outermost first, what depends on `free` stands in."""
+    return max((k + 1 for k, loop in enumerate(loops) if loop in free), default=0)
 
 
-# what operations became, the loops, their extents, and all sizes by name
-Part = tuple[Sequence[Made], Nest, Sequence[int], Mapping[str, int]]
+@dataclass(frozen=True)
+class Row:
+    """How often an operation is evaluated, in numbers: what is kept of it on disk, where its IR is not.
+
+    It is evaluated once for every point of the `depth` outermost loops, or there for each `block` of the innermost one too, where
+    that is not 0; and again in the folds whose extents are named. It depends on `axes`, by position; `value` is one number for
+    equal values. Where it is `guarded`, not all that it is evaluated for are elements of its node: `beside` are the
+    positions of axes that are not the node's.
+    """
+
+    node: int
+    value: int
+    cost: int
+    axes: tuple[int, ...]
+    depth: int
+    block: int
+    folded: tuple[str, ...]
+    guarded: bool
+    beside: tuple[int, ...]
 
 
-def _evaluated(part: Part, sizes: Sequence[int]) -> dict[Value, int]:
-    """How often each value is evaluated. Where a guard is false an evaluation is a lane left idle, not a repetition."""
-    made, nest, extents, named = part
+def rows(made: Sequence[Made], nest: Nest) -> tuple[Row, ...]:
+    """The operations of a part, whose loop nest this is."""
     axes = [axis for axis, _ in nest.kernel.axes]
     kept = _kept(nest)
-    counts = {}
+    number: dict[Value, int] = {}
+    out = []
     for m in made:
         if m.value in kept:
-            counts[m.value] = 0
             continue
-        counts[m.value] = times(m.value, nest, extents) * repeats(m.value, m.folded, named)
-        if m.guarded:
-            repeated = [
-                n for n, axis in zip(extents, axes, strict=True) if axis in m.value.free and axis not in m.along
-            ]
-            counts[m.value] = min(counts[m.value], sizes[m.node] * prod(repeated))
-    return counts
+        free = m.value.free
+        depth, block = _placed(m.value, nest)
+        out.append(
+            Row(
+                m.node,
+                number.setdefault(m.value, len(number)),
+                m.cost,
+                tuple(k for k, axis in enumerate(axes) if axis in free),
+                depth,
+                block,
+                tuple(name for axis, name in m.folded if axis in free),
+                m.guarded,
+                tuple(k for k, axis in enumerate(axes) if axis in free and axis not in m.along),
+            )
+        )
+    return tuple(out)
 
 
 def _kept(nest: Nest) -> set[Value]:
@@ -98,8 +131,22 @@ def _kept(nest: Nest) -> set[Value]:
     return {value for value in walk(*stored) if axis in value.free and value not in others}
 
 
-def _costs(made: Sequence[Made]) -> dict[Value, int]:
-    return {m.value: m.cost for m in made}
+# operations, the extents of the loops, and all sizes by name
+Part = tuple[Sequence[Row], Sequence[int], Mapping[str, int]]
+
+
+def _evaluated(part: Part, sizes: Sequence[int]) -> dict[int, int]:
+    """How often each value is evaluated. Where a guard is false an evaluation is a lane left idle, not a repetition."""
+    operations, extents, named = part
+    counts = {}
+    for m in operations:
+        count = _count(m.depth, m.block, extents) * prod(named[name] for name in m.folded)
+        counts[m.value] = min(count, sizes[m.node] * prod(extents[k] for k in m.beside)) if m.guarded else count
+    return counts
+
+
+def _costs(operations: Sequence[Row]) -> dict[int, int]:
+    return {m.value: m.cost for m in operations}
 
 
 def ratio(parts: Sequence[Part], sizes: Sequence[int]) -> float:
@@ -113,16 +160,16 @@ def ratio(parts: Sequence[Part], sizes: Sequence[int]) -> float:
 
 def best_order(part: Part) -> tuple[int, ...] | None:
     """The order of the loops that evaluates least, by position in the present one. Lanes left idle count here."""
-    made, nest, extents, _ = part
-    axes = [axis for axis, _ in nest.kernel.axes]
-    if len(axes) > MAX_PERMUTED:
+    operations, extents, _ = part
+    if len(extents) > MAX_PERMUTED:
         return None
+    values = {m.value: (m.cost, m.axes) for m in operations}
 
     def evaluated(loops: tuple[int, ...]) -> int:
-        there, lengths = [axes[k] for k in loops], [extents[k] for k in loops]
-        return sum(cost * _looped(value, there, lengths) for value, cost in _costs(made).items())
+        lengths = [extents[k] for k in loops]
+        return sum(cost * prod(lengths[: _deepest(loops, axes)]) for cost, axes in values.values())
 
-    return min(itertools.permutations(range(len(axes))), key=evaluated)
+    return min(itertools.permutations(range(len(extents))), key=evaluated)
 
 
 def worst(parts: Sequence[Part], sizes: Sequence[int]) -> int:

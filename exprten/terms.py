@@ -137,6 +137,24 @@ class Definition:
         if count > MAX_NODES:
             raise CompileError(f"{self.name}: it has {count} operations, {MAX_NODES} are the most; make two of it")
 
+    def text(self) -> str:
+        """What it computes, a line an operation; neither its name nor those of its parameters matter."""
+        number: dict[Term, int] = {}
+        lines = []
+        for term in walk(self.root):
+            number[term] = len(number)
+            match term:
+                case Operand(index):
+                    said = f"operand {index}"
+                case Number(value):
+                    said = f"{type(value).__name__} {value!r}"
+                case Call(op):
+                    said = f"{op}"
+                case _:
+                    said = type(term).__name__
+            lines.append(" ".join((said, *(str(number[x]) for x in term.args))))
+        return f"{len(self.parameters)}\n" + "\n".join(lines)
+
 
 class Defined:
     """What has a definition, so that another operation can call it."""

@@ -56,6 +56,7 @@ FLOORS = {
         "statement",
         "lower",
         "recompute direct positions",
+        "cached",
         "launch",
         "blas scaled",
         "matrices",

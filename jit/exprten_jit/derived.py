@@ -65,9 +65,13 @@ def tier(fast: bool) -> Iterator[None]:
 
 
 class OwnName(str):
-    """The name of an operation of somebody's own: it reads like any other, and equals none but itself."""
+    """The name of an operation of somebody's own: it reads like any other, and equals none but itself. `definition` gives what it
+    is, as a text that is the same in every process.
+    """
 
-    __slots__ = ()
+    __slots__ = ("definition",)
+
+    definition: Callable[[], str]
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -9,17 +9,20 @@ from functools import cache
 from .backends import llvm_call, llvm_gemm
 from .backends.llvm_call import Product, Words
 from .backends.llvm_gemm import Gemm
-from .backends.llvm_run import compile_text, host_cpu, machine
+from .backends.llvm_run import compile_text, host_cpu, load_text, machine
 from .hostcall import c_api
 from .threads import default_threads, parallel
 
 
 @dataclass(frozen=True)
 class Calling:
-    """A statement that calls products, and perhaps a kernel after them: its LLVM text, and where its machine code starts."""
+    """A statement that calls products, and perhaps a kernel after them: its LLVM text, where its machine code starts, and whether
+    that came from disk.
+    """
 
     llvm: str
     address: int
+    loaded: bool = False
 
 
 @cache
@@ -37,8 +40,10 @@ def scratch_bytes(gemm: Gemm) -> int:
     return llvm_gemm.scratch_bytes(gemm, machine())
 
 
-def calling(products: Sequence[Product], then: tuple[int, Words] | None) -> Calling:
-    """The function of a statement: products, and a kernel (address, words) over the same target."""
+def calling(products: Sequence[Product], then: tuple[int, Words] | None, may_compile: bool = True) -> Calling | None:
+    """The function of a statement: products, and a kernel (address, words) over the same target. None where it would have to be
+    compiled, and may not be.
+    """
     symbols = {}
     for n, product in enumerate(products):
         if product.blas is None or product.runtime:
@@ -50,4 +55,5 @@ def calling(products: Sequence[Product], then: tuple[int, Words] | None) -> Call
     if then is not None:
         symbols["then"] = then[0]
     text = llvm_call.emit(products, None if then is None else then[1])
-    return Calling(text, compile_text(text, ("kernel",), symbols).address["kernel"])
+    found = (compile_text if may_compile else load_text)(text, ("kernel",), symbols)
+    return None if found is None else Calling(text, found.address["kernel"], found.loaded)

@@ -30,6 +30,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from .dtypes import BOOL, INDEX, DType
+from .locks import lock
 from .reducers import Order
 
 
@@ -219,13 +220,17 @@ class Kernel:
 
 
 N = TypeVar("N", bound=Value)
+_LOCK = lock()
 _interned: weakref.WeakValueDictionary[tuple[Any, ...], Value] = weakref.WeakValueDictionary()
 
 
 def _intern(node: N) -> N:
     """The one object equal to `node`. Children count by identity: an entry lives no longer than the node, which holds them."""
     key = (type(node), *(_identity(getattr(node, f)) for f in node.__match_args__))
-    found = _interned.setdefault(key, node)
+    found = _interned.get(key)
+    if found is None:
+        with _LOCK:  # or two threads might each keep one
+            found = _interned.setdefault(key, node)
     _ = found.free  # known while the children's is: no recursion later
     return found  # type: ignore[return-value]
 

@@ -106,17 +106,26 @@ def compile_text(
     """Compile and link a module, or load it from disk, where it is found and with `keep` left. `symbols` are the addresses of the
     functions and objects it names, besides the C library's: no address of this process may stand in the text itself.
     """
-    name = name_of("text", str(level), text) if keep else None
-    found = None if name is None else load(name, functions, symbols)
+    found = load_text(text, functions, symbols, level) if keep else None
     if found is not None:
         return found
     with _LOCK:
         _jit()
         code = _target().emit_object(_parse(text, level))
         counts.compiled += 1
-    if name is not None:
+    if keep and (name := _name_of_text(text, level)) is not None:
         write(name, "", code)
     return Compiled(code, _linked(code, functions, symbols))
+
+
+def load_text(text: str, functions: tuple[str, ...], symbols: Mapping[str, int], level: int = 0) -> Compiled | None:
+    """What `compile_text` gives, where that is on disk."""
+    name = _name_of_text(text, level)
+    return None if name is None else load(name, functions, symbols)
+
+
+def _name_of_text(text: str, level: int) -> str | None:
+    return name_of("text", str(level), text)
 
 
 def load(name: str, functions: tuple[str, ...], symbols: Mapping[str, int]) -> Compiled | None:
