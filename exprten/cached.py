@@ -29,7 +29,7 @@ from .device import Device
 from .key import Key
 from .lower import Made
 from .options import Options
-from .positions import elsewhere
+from .positions import elsewhere, settled
 from .recompute import Row, rows
 from .remap import IndexMap
 from .statement import Signature
@@ -41,7 +41,7 @@ NEUTRAL = ("max_recompute", "num_threads", "blas")  # options that decide no mac
 @dataclass(frozen=True)
 class Facts:
     """What is known of a kernel without its IR, of which `source` is a digest. `moved` are the operands that are read at other places
-    than where they are stored; where one of them is memory of a target, its IR decides.
+    than where they are stored, `settled` those of them for which that is right whatever the sizes, but in the mode `inplace`.
     """
 
     source: str
@@ -49,6 +49,7 @@ class Facts:
     scratch: int
     stored: tuple[int, ...]  # operands
     moved: tuple[int, ...]
+    settled: tuple[int, ...]
     rows: tuple[tuple[Row, ...], ...]  # of each part: its operations
 
 
@@ -57,12 +58,16 @@ def facts_of(source: Source, made: Sequence[Sequence[Made]]) -> Facts:
     kernel, nest = source.kernel, source.nest
     number = {leaf: n for n, leaf in enumerate(kernel.leaves)}
     parts = zip(made, nest.parts, strict=True)
+    reads = elsewhere(kernel)
+    moved = {number[read.load.leaf] for read in reads}
+    open_ = {number[read.load.leaf] for read in reads if not settled(read, kernel, nest)}
     return Facts(
         _digest(source),
         max(1, *(len(shared(part)) for part in nest.parts)),
         nest.scratch_bytes,
         tuple(sorted({number[store.leaf] for part in kernel.parts for store in part.stores})),
-        tuple(sorted({number[read.load.leaf] for read in elsewhere(kernel)})),
+        tuple(sorted(moved)),
+        tuple(sorted(moved - open_)),
         tuple(rows(one, part) for one, part in parts),
     )
 
@@ -93,9 +98,9 @@ def _listed(row: Row) -> list[Any]:
 
 
 def _read(about: str) -> Facts:
-    source, phases, scratch, stored, moved, parts = json.loads(about)
+    source, phases, scratch, stored, moved, known, parts = json.loads(about)
     made = tuple(tuple(map(_row, part)) for part in parts)
-    return Facts(source, phases, scratch, tuple(stored), tuple(moved), made)
+    return Facts(source, phases, scratch, tuple(stored), tuple(moved), tuple(known), made)
 
 
 def _row(listed: Sequence[Any]) -> Row:

@@ -226,10 +226,12 @@ def _ir(arranged: Arranged) -> Lowered:
 
 def _check_positions(kernel: Kernel, arranged: Arranged, s: Statement) -> None:
     """Raise AliasError where the target is read anywhere but where it is stored: the index of an element decides here."""
-    if not {*kernel.facts.stored, *s.overlapping}.isdisjoint(kernel.facts.moved):
+    facts, strict = kernel.facts, s.mode.name == "inplace"
+    asked = facts.moved if strict else {*facts.moved} - {*facts.settled}
+    if not {*facts.stored, *s.overlapping}.isdisjoint(asked):
         code, sizes = kernel.code, dict(arranged.sizes)
         overlapping = [code.kernel.leaves[n] for n in s.overlapping]
-        read = wrong(kernel.elsewhere, code.kernel, code.nest, sizes, overlapping, s.mode.name == "inplace")
+        read = wrong(kernel.elsewhere, code.kernel, code.nest, sizes, overlapping, strict)
         if read is not None:
             raise _refusal(s, code.kernel.leaves.index(read.load.leaf))
 

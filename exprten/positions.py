@@ -64,10 +64,15 @@ def _right(read: Elsewhere, kernel: Kernel, nest: Nest, sizes: Mapping[str, int]
         return True
     if load.when is not None and load.when.free <= {axis for axis, _ in part.axes} and never(load.when, part, sizes):
         return True
-    earlier = any(load.leaf == store.leaf for p in kernel.parts[: read.part] for store in p.stores)
-    later = any(load.leaf == store.leaf for p in kernel.parts[read.part + 1 :] for store in p.stores)
-    if strict or earlier:
+    return not strict and settled(read, kernel, nest)
+
+
+def settled(read: Elsewhere, kernel: Kernel, nest: Nest) -> bool:
+    """Whether a load from memory of the target is right whatever the sizes are, where it need not be at the position being stored."""
+    part, leaf = kernel.parts[read.part], read.load.leaf
+    if any(leaf == store.leaf for p in kernel.parts[: read.part] for store in p.stores):
         return False
+    later = any(leaf == store.leaf for p in kernel.parts[read.part + 1 :] for store in p.stores)
     return later or _finished(read, part, nest.parts[read.part])
 
 

@@ -16,6 +16,7 @@ from ..locks import lock
 from ..nest import Machine
 from ..store import LOG, digest_of, store
 
+C_MATH = ("fma", "fmaf", "fmod", "fmodf", "roundeven", "roundevenf")
 _LOCK = lock()  # one compilation at a time: LLVM's own lock, taken once
 _libraries = itertools.count()
 _loaded: list[Any] = []  # machine code is never unloaded: a builtin or a plan may still hold its address
@@ -84,7 +85,9 @@ def _target() -> Any:
 
 @cache
 def _jit() -> Any:
-    return _llvm().create_lljit_compiler(_target(), use_jit_link=False)
+    """What links object files; where all of them come from disk no compiler is set up."""
+    _llvm().initialize_native_target()
+    return _llvm().create_lljit_compiler(use_jit_link=False)
 
 
 def _parse(text: str, level: int) -> Any:
@@ -110,7 +113,6 @@ def compile_text(
     if found is not None:
         return found
     with _LOCK:
-        _jit()
         code = _target().emit_object(_parse(text, level))
         counts.compiled += 1
     if keep and (name := _name_of_text(text, level)) is not None:
@@ -172,8 +174,13 @@ def _linked(code: bytes, functions: tuple[str, ...], symbols: Mapping[str, int])
     """The addresses of functions of an object file that is machine code of this process from now on."""
     with _LOCK:
         builder = _llvm().JITLibraryBuilder().add_object_img(code).add_current_process()
-        for name, address in (*symbols.items(), *_c_math().items()):
+        for name, address in symbols.items():
             builder.import_symbol(name, address)
+        for name in C_MATH:
+            if (
+                name.encode() in code and name in _c_math()
+            ):  # among the names it asks for; to look them up costs 2 ms once, to import them 0.1 each time
+                builder.import_symbol(name, _c_math()[name])
         for name in functions:
             builder.export_symbol(name)
         library = builder.link(_jit(), f"exprten{next(_libraries)}")
@@ -186,25 +193,19 @@ def _c_math() -> dict[str, int]:
     """The C library functions that LLVM calls for an intrinsic, whatever the interpreter was linked with."""
     found = ctypes.util.find_library("m") or ctypes.util.find_library("c")
     library = ctypes.CDLL(found)
-    names = ("fma", "fmod", "roundeven")
-    addresses = {}
-    for name in (*names, *(f"{n}f" for n in names)):
-        if hasattr(library, name):
-            addresses[name] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
-    return addresses
+    there = [name for name in C_MATH if hasattr(library, name)]
+    return {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in there}
 
 
 def assembly(text: str, level: int = 0) -> str:
     """The machine code of a module, as assembly text."""
     with _LOCK:
-        _jit()
         return str(_target().emit_assembly(_parse(text, level)))
 
 
 def optimised(text: str, level: int) -> str:
     """The module after LLVM's own passes at `level`."""
     with _LOCK:
-        _jit()
         return str(_parse(text, level))
 
 
