@@ -389,5 +389,5 @@ def test_a_repeated_statement_follows_its_value_and_its_options(value):
             with xt.options(fast_math=fast) if fast else contextlib.nullcontext():
                 target[...] = 1.0
                 target *= eval(value, {"x": x, "xt": xt})
-            wanted = np.asarray(xt.evaluate(eval(value, {"x": x, "xt": xt}) + xt.zeros(21)).numpy())
+                wanted = np.asarray(xt.evaluate(eval(value, {"x": x, "xt": xt}) + xt.zeros(21)).numpy())
             np.testing.assert_array_equal(target.numpy(), wanted)
