@@ -106,7 +106,7 @@ def text_of(pages):
 @pytest.mark.parametrize("name", NAMES)
 def test_page_runs_and_prints_what_it_shows(name, tmp_path):
     # Without settings of the caller's: they change what plans and counters print.
-    plain = {key: value for key, value in os.environ.items() if not key.startswith("EXPRTEN_")}
+    plain = {key: value for key, value in os.environ.items() if not key.startswith("EXPRTEN_")} | {"EXPRTEN_CACHE": "0"}
     plain |= {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")]), "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-W", "error", __file__, str(ROOT / name)]
     done = subprocess.run(command, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False)
