@@ -22,7 +22,7 @@ from .launch import Launch, Statement, alias_error, launch_of, run
 from .leaf import Leaf
 from .modes import Mode, mode_error, mode_of
 from .options import current
-from .overlap import injective, order, shares
+from .overlap import injective, inside, order, shares
 from .shape import Layout
 
 T = TypeVar("T", bound=Leaf | Joined)
@@ -133,7 +133,11 @@ def types_of(mode: Mode, target: Leaf | Joined, e: Expr | Weak) -> tuple[DType, 
             raise mode_error(mode, mine.name, e.key.dtype.name, e.key.dtype.name)
         types = (mine,)
     else:
-        if mine.kind == "b" or (mine.kind in "iu" and isinstance(e, float)):
+        if (
+            mine.kind == "b"
+            or (mine.kind in "iu" and not isinstance(e, int))
+            or (mine.kind != "c" and isinstance(e, complex))
+        ):
             raise mode_error(mode, mine.name, _type_name(e), _type_name(e))
         types = (mine,)
     if isinstance(e, int):
@@ -194,7 +198,7 @@ def _direction(
         way = None
         if theirs[2] == mine[2] and not found.indexed:
             way = order(mine[0], mine[1], *theirs)
-        if way == "same":
+        if way == "same" or (not found.indexed and inside(*mine, *theirs)):
             continue
         if way is None and found.folds and mode.name != "inplace":
             overlapping.append(operand_of[n])

@@ -170,8 +170,12 @@ class _Tree:
             if e.key.paths <= MAX_OPERANDS:
                 self.walk(e, ())
             return e.key.paths <= MAX_OPERANDS
-        self.scalars.append(((), weak.word))
-        return weak.word == "d"
+        self._scalar((), weak)
+        return weak.kind in "fc"
+
+    def _scalar(self, path: Path, row: DType) -> None:
+        """A Python number at the end of a path: the parts of a complex one are words of their own."""
+        self.scalars += [(path, word) for word in ("ri" if row.part else row.word)]
 
     def walk(self, node: Expr, path: Path) -> None:
         """The paths below a node. Its scalars are in range: that was checked when it was made."""
@@ -184,7 +188,7 @@ class _Tree:
             return
         slots = _slots()
         if isinstance(node, Scalar):
-            self.scalars.append(((*path, slots.value), node.key.dtype.word))
+            self._scalar((*path, slots.value), node.key.dtype)
             return
         if isinstance(node, Iota | Remap):  # sizes depend on them that no leaf's layout decides
             self.fixed.append(((*path, slots.shape), node.shape))
@@ -197,4 +201,4 @@ class _Tree:
                 self.walk(x, (*path, slot))
         for x, row, slot in steps:
             if not isinstance(x, Expr):
-                self.scalars.append(((*path, slot), row.word))
+                self._scalar((*path, slot), row)

@@ -18,7 +18,13 @@ from .remap import Remap, remap
 from .show import tree
 
 # of an element type's kind: what multiplies two elements, and the reducer
-_WAYS = {"b": ("logical_and", "any"), "u": ("multiply", "sum"), "i": ("multiply", "sum"), "f": ("multiply", "sum")}
+_WAYS = {
+    "b": ("logical_and", "any"),
+    "u": ("multiply", "sum"),
+    "i": ("multiply", "sum"),
+    "f": ("multiply", "sum"),
+    "c": ("multiply", "sum"),
+}
 
 
 Origins = dict[int, Expr]  # by the identity of a view the operand that it is a view of

@@ -27,8 +27,8 @@ MAX_DEPTH = 512  # nested operations of one statement
 MAX_NODES = 4096  # distinct nodes of one statement
 
 Operator = Callable[["Expr", Any], "Expr"]
-Weak = float | int  # a Python scalar: it takes the type of what it meets
-_WEAK = (float, int)
+Weak = float | int | complex  # a Python scalar: it takes the type of what it meets
+_WEAK = (float, int, complex)
 
 
 class Expr:
@@ -118,6 +118,22 @@ class Expr:
         """All axes reversed."""
         return late["transpose"](self)  # type: ignore[no-any-return]
 
+    @property
+    def real(self) -> Expr:
+        """The real part of every element; of numbers that are real these themselves."""
+        return build("real", self)
+
+    @property
+    def imag(self) -> Expr:
+        """The imaginary part of every element; of numbers that are real 0."""
+        return build("imag", self)
+
+    def conj(self) -> Expr:
+        """Every element with the other sign of its imaginary part."""
+        return build("conjugate", self)
+
+    conjugate = conj
+
     def reshape(self, *shape: Any) -> Expr:
         """The same elements in the same order under another shape; one extent may be -1."""
         return late["reshape"](self, shape[0] if len(shape) == 1 else shape)  # type: ignore[no-any-return]
@@ -161,6 +177,9 @@ class Expr:
 
     def __float__(self) -> float:
         return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
 
     def __int__(self) -> int:
         return int(self.item())
@@ -366,7 +385,7 @@ def check_range(value: int, row: DType, op: str) -> None:
         if row.kind in "iu":
             limit_of(value)(row.smallest, row.largest, lambda n: check_range(n, row, op))
         return
-    if row.kind == "f" and abs(value) > sys.float_info.max:
+    if row.kind in "fc" and abs(value) > sys.float_info.max:
         raise OverflowError(f"{op}: an int of {value.bit_length()} bits does not fit {row}")
     if row.kind in "iu" and not row.smallest <= value <= row.largest:
         raise OverflowError(
@@ -388,10 +407,10 @@ def as_expr(x: Expr | Weak) -> Expr:
         return x
     if isinstance(x, int):
         check_range(x, dtype_row(np.int64, "scalar"), "scalar")
-    return Scalar(x, dtype_row(np.float64 if isinstance(x, float) else np.int64, "scalar"))
+    return Scalar(x, dtype_row({float: np.float64, complex: np.complex128}.get(x.__class__, np.int64), "scalar"))
 
 
-POWERS: dict[float, str] = {-1: "reciprocal", 0: "ones_like", 0.5: "sqrt", 1: "positive", 2: "square", 3: "cube"}
+POWERS: dict[complex, str] = {-1: "reciprocal", 0: "ones_like", 0.5: "sqrt", 1: "positive", 2: "square", 3: "cube"}
 
 
 def _check_exponent(exponent: Any) -> None:
@@ -410,9 +429,9 @@ def power(base: Expr, exponent: Any) -> Expr:
         return build("power", base, exponent)
     e = coerce(exponent, "power")
     row = op_key("power", (base.key, e.key if isinstance(e, Expr) else e.__class__)).dtype
-    if row.kind != "f":
+    if row.kind not in "fc":
         _check_exponent(exponent)
-    fast = None if isinstance(e, Expr) or not known(e) else POWERS.get(float(exponent))
+    fast = None if isinstance(e, Expr) or not known(e) else POWERS.get(complex(exponent))
     if fast is None:
         return build("power", base, exponent)
     return build(fast, base if base.key.dtype is row else cast(base, row.numpy))

@@ -8,7 +8,7 @@ from typing import Any
 from exprten_jit.derived import TABLE
 
 from . import expr
-from .expr import Apply, Expr, build, cast, coerce
+from .expr import Apply, Expr, as_expr, build, cast, coerce
 from .key import MANY_PATHS, Key
 
 FUNCTIONS: dict[str, Callable[..., Expr]] = {}
@@ -108,6 +108,20 @@ minimum = _function("minimum", "The lesser; NaN where either is NaN, -0 below +0
 fmax = _function("fmax", "The greater; a number where only one is NaN.")
 fmin = _function("fmin", "The lesser; a number where only one is NaN.")
 clip = _function("clip", "a between low and high: minimum(maximum(a, low), high).")
+conjugate = conj = _function("conjugate", "a with the other sign of its imaginary part.")
+angle = _function("angle", "The angle of a complex number, -pi to pi; of a real one 0 or pi.")
+
+
+def real(a: Any) -> Expr:
+    """The real part; of a complex tensor a view."""
+    return as_expr(coerce(a, "real")).real
+
+
+def imag(a: Any) -> Expr:
+    """The imaginary part, 0 for real numbers; of a complex tensor a view."""
+    return as_expr(coerce(a, "imag")).imag
+
+
 where = _function("where", "a where the condition holds, else b; both are evaluated.")
 less = _function("less", "a < b.")
 less_equal = _function("less_equal", "a <= b.")
@@ -132,6 +146,7 @@ isfinite = _function("isfinite", "Whether it is neither NaN nor infinite.")
 __all__ = [
     "absolute",
     "add",
+    "angle",
     "arccos",
     "arccosh",
     "arcsin",
@@ -146,6 +161,8 @@ __all__ = [
     "cbrt",
     "ceil",
     "clip",
+    "conj",
+    "conjugate",
     "copysign",
     "cos",
     "cosh",
@@ -170,6 +187,7 @@ __all__ = [
     "greater_equal",
     "hypot",
     "identity",
+    "imag",
     "invert",
     "isfinite",
     "isinf",
@@ -196,6 +214,7 @@ __all__ = [
     "ones_like",
     "positive",
     "power",
+    "real",
     "reciprocal",
     "remainder",
     "right_shift",

@@ -135,6 +135,11 @@ def ones(shape: Shape) -> tuple[bool, ...]:
 
 
 def _scalar(found: Gathered, value: Any, row: DType) -> None:
+    if row.part:
+        given = (value, 0.0) if is_number(value) else (complex(value).real, complex(value).imag)
+        for part in given:
+            _scalar(found, part, row.real)
+        return
     found.words.append(row.word)
     if is_number(value):  # a kernel is being traced: it has its value at the call
         found.scalars.append(value)

@@ -109,20 +109,21 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, devic
     count = max(0, int(np.ceil(span)))
     t = new((count,), row, device or cpu())
     k = Iota((count,), 0, t.device)
-    wide = expr.cast(k, np.float64) if row.kind == "f" else k
+    wide = expr.cast(k, np.float64) if row.kind in "fc" else k
     return store(_WRITE, t, expr.cast(wide * step + start, row.numpy))
 
 
 def array(obj: Any, dtype: Any = None, device: Device | None = None, pad: bool = False) -> Tensor:
-    """A tensor with a copy of the values of anything that NumPy can make an array of. Python floats become float32, Python ints
-    int64; NumPy objects keep their type.
+    """A tensor with a copy of the values of anything that NumPy can make an array of. Python floats become float32, complex numbers
+    complex64, Python ints int64; NumPy objects keep their type.
     """
     if isinstance(obj, Expr):
         return store(_WRITE, _empty("array", obj.shape, obj.dtype if dtype is None else dtype, device, pad), obj)
     source = np.asarray(obj)
     if dtype is None:
         plain = not isinstance(obj, np.ndarray | np.generic)
-        dtype = np.float32 if plain and source.dtype == np.float64 else source.dtype
+        narrow = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
+        dtype = narrow.get(source.dtype, source.dtype) if plain else source.dtype
     row = dtype_row(dtype, "array")
     dtype_row(source.dtype.newbyteorder("="), "array")
     if source.dtype == np.int64 and row.kind in "iu" and not isinstance(obj, np.ndarray | np.generic):
@@ -203,7 +204,8 @@ def _type_of(value: Any) -> Any:
     """The type of a tensor made from a number."""
     if isinstance(value, np.generic):
         return value.dtype
-    return np.bool_ if isinstance(value, bool) else np.int64 if isinstance(value, int) else np.float32
+    kinds = {bool: np.bool_, int: np.int64, complex: np.complex64}
+    return next((dtype for kind, dtype in kinds.items() if isinstance(value, kind)), np.float32)
 
 
 class TensorContainer(Tensor):

@@ -49,7 +49,8 @@ class KernelPlan(Plan):
         statement, launch = self._prepared
         views = (*statement.targets, *statement.found.leaves)
         names = [operand.name for operand in launch.arranged.signature.operands]
-        return sum(views[launch.first[names.index(store.leaf.name)]].nbytes for store in self._code.kernel.stores)
+        stored = {store.leaf.name for store in self._code.kernel.stores}
+        return sum(views[launch.first[names.index(name)]].nbytes for name in stored)
 
     def _statements(self) -> list[str]:
         shown = partial(tree, names=self._names)

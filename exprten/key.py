@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from exprten_jit.derived import row_of
+from exprten_jit.derived import row_of, takes_complex
 from exprten_jit.dtypes import ROWS as DTYPES
 from exprten_jit.dtypes import DType, of_numpy
 
@@ -20,7 +20,7 @@ from .errors import DeviceError, DTypeError
 from .modes import OPERATORS, ROWS
 
 MANY_PATHS = 256  # paths to leaves above which sharing decides whether a tree is small, and its depth is near the limit
-Operand = Any  # a Key, or the class `float` or `int` for a Python scalar, which has no type of its own
+Operand = Any  # a Key, or the class `float`, `int` or `complex` for a Python scalar, which has no type of its own
 
 
 # What operators look up, each in a slot of its own, unset until it was needed once: for an operation the other operand's key -> the
@@ -127,11 +127,13 @@ def _link(op: str, operands: Sequence[Operand], key: Key) -> None:
     if len(operands) != 2 or max(key.paths, key.depth) > MANY_PATHS or op not in _OPS:
         return
     left, right = operands
+    if complex in (left, right):
+        return
     if not isinstance(left, Key):
-        if left is float or key.types[0].kind == "f":  # an int that stays one is checked for its range
+        if left is float or key.types[0].kind in "fc":  # an int that stays one is checked for its range
             setattr(right, f"r{op}_{left.__name__}", key)
     elif not isinstance(right, Key):
-        if right is float or key.types[1].kind == "f":
+        if right is float or key.types[1].kind in "fc":
             setattr(left, f"{op}_{right.__name__}", key)
     elif isinstance(right, Key):
         if not hasattr(left, f"{op}_key"):
@@ -151,7 +153,7 @@ def resolve(op: str, operands: Sequence[Operand]) -> tuple[DType, ...]:
 
 
 def resolve_types(op: str, given: Sequence[Any]) -> tuple[DType, ...]:
-    """The same of operands of given types, `float` or `int` for a Python scalar."""
+    """The same of operands of given types, `float`, `int` or `complex` for a Python scalar."""
     shown = ", ".join(str(d) if isinstance(d, np.dtype) else f"a Python {d.__name__}" for d in given)
     row = row_of(op)
     assert row.resolve is not None
@@ -160,9 +162,9 @@ def resolve_types(op: str, given: Sequence[Any]) -> tuple[DType, ...]:
     except DTypeError:
         raise  # of an operation inside of one of somebody's own: it says more
     except TypeError:
-        raise DTypeError(
-            f"{op}: not defined for {shown}{_HINTS.get(op, '')}; convert an operand with xt.cast"
-        ) from None
+        wanted = ()
+    if not wanted or (any(d.kind == "c" for d in wanted) and not takes_complex(op)):
+        raise DTypeError(f"{op}: not defined for {shown}{_HINTS.get(op, '')}; convert an operand with xt.cast")
     rows = [of_numpy(d) for d in wanted]
     if None in rows:
         missing = wanted[rows.index(None)]

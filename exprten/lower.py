@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
-from exprten_jit.folds import loads, ordered
+from exprten_jit.folds import folded, loads, ordered
 from exprten_jit.ir import (
     Axis,
     Kernel,
@@ -23,16 +23,12 @@ from exprten_jit.ir import (
     Store,
     Value,
     axis,
-    cast,
-    components,
-    fold,
     index,
-    load,
-    param,
     size,
 )
 from exprten_jit.linear import always, never
 from exprten_jit.linear import form as linear_form
+from exprten_jit.pairs import arguments, cast, joined, leaf, load, parts, stores
 from exprten_jit.rewrite import affine, guarded, substitute, walk
 
 from .gather import WEAK
@@ -82,11 +78,17 @@ class MovedError(Exception):
         self.number = number
 
 
-def _stored(leaf: Leaf, offset: Value, value: Value, op: str | None, types: Sequence[DType]) -> Store:
-    """The store of `value`, combined with what is there by `op` in those types."""
+def _stored(leaf: Leaf, dtype: DType, offset: Value, value: Value, op: str | None, types: Sequence[DType]) -> Value:
+    """What an element of `dtype` becomes: `value`, combined with what is there by `op` in those types."""
     if op:
         value = apply(op, *(cast(v, t) for v, t in zip((load(leaf, offset), value), types, strict=True)))
-    return Store(leaf, offset, cast(value, leaf.dtype))
+    return cast(value, dtype)
+
+
+def _other(guard: Value | None, value: Value, other: Value) -> Value:
+    """`value` where the guard holds, else `other`; the loads of each happen only there."""
+    found = [guarded(guard, x, y) for x, y in zip(parts(value), parts(other), strict=True)]
+    return joined(found, [value.dtype])[0]
 
 
 class _Lowering:
@@ -94,7 +96,7 @@ class _Lowering:
         self.signature: Signature = arranged.signature
         self.arranged = arranged
         self.sizes = dict(arranged.sizes)
-        self.leaves = [Leaf(operand.name, operand.dtype) for operand in self.signature.operands]
+        self.leaves = [leaf(operand.name, operand.dtype) for operand in self.signature.operands]
         self.params: list[Param] = []
         self.made: list[list[Made]] = []  # for each part
         self.around: dict[tuple[int, Index], tuple[tuple[Axis, str], ...]] = {}  # the folds around a node at an index
@@ -107,7 +109,7 @@ class _Lowering:
 
     def _number(self) -> None:
         """Name the scalars and the Remaps in the order in which `gather` met them."""
-        self.weak: dict[tuple[int, int], Param] = {}  # (node, operand) -> its scalar; operand -1: the node itself
+        self.weak: dict[tuple[int, int], Value] = {}  # (node, operand) -> its scalar; operand -1: the node itself
         self.remap: dict[int, int] = {}
         self.reduce: dict[int, int] = {}
         self.height: dict[int, int] = {}  # folds nested below a node
@@ -140,36 +142,36 @@ class _Lowering:
                 self.guarded.update(ref for ref in structure[n][1 : 1 + len(key.args)] if ref != WEAK)
 
     def _param(self, node: int, operand: int, dtype: DType) -> None:
-        made = param(f"s{len(self.params)}", dtype)
-        self.params.append(made)
+        made = arguments(len(self.params), dtype)
+        self.params += [x for x in parts(made) if isinstance(x, Param)]
         self.weak[node, operand] = made
 
     def kernel(self) -> Kernel:
         """The loops of each target, from the last, which nothing follows, to the first."""
         if self.signature.structure[-1][0] != WEAK and self.signature.structure[-1][0].op == "stores":
             return self._several()
-        parts, start = [], index(0)
+        targets, start = [], index(0)
         for t in range(self.signature.targets):
             extents = {k: size(f"n{n}") for n, k in enumerate(self.signature.axes)}
             if t and self.signature.joined is not None:
                 extents[self.signature.joined] = size(f"m{t}")
             loops = tuple((axis(f"i{k}"), extents[k]) for k in self.signature.axes)
             self.loops = loops
-            parts.append((loops, self._store(t, start)))
+            targets.append((loops, self._store(t, start)))
             if self.signature.joined is not None:
                 start = start + extents[self.signature.joined]
         used = (
-            {x.name for x in walk(*(store.value for _, store in parts)) if isinstance(x, Size)}
+            {x.name for x in walk(*(s.value for _, each in targets for s in each)) if isinstance(x, Size)}
             if self.computed
             else set()
         )
         self.computed = [(name, number) for name, number in self.computed if name in used]
         sizes = tuple(size(name) for name, _ in (*self.arranged.sizes, *self.computed))
         kernel: Kernel | None = None
-        for t, (loops, store) in reversed(list(enumerate(parts))):
+        for t, (loops, each) in reversed(list(enumerate(targets))):
             kernel = Kernel(
                 loops,
-                (store,),
+                each,
                 tuple(self.leaves),
                 sizes,
                 tuple(self.params),
@@ -181,12 +183,12 @@ class _Lowering:
             )
             if self.reduce:
                 settle = ordered(kernel)
-                kernel = replace(kernel, stores=(replace(store, value=settle(store.value)),))
+                kernel = replace(kernel, stores=tuple(replace(store, value=settle(store.value)) for store in each))
                 self.made[t] = [replace(m, value=settle(m.value)) for m in self.made[t]]
         assert kernel is not None, "a statement has a target"
         return kernel
 
-    def _store(self, t: int, start: Value) -> Store:
+    def _store(self, t: int, start: Value) -> tuple[Store, ...]:
         """What is stored to target `t`, which begins at `start` of the joined axis."""
         signature, leaf = self.signature, self.leaves[t]
         ndim = len(signature.operands[t].classes) if signature.indexed else len(signature.axes)
@@ -197,7 +199,8 @@ class _Lowering:
         self.here = tuple(i + start if k == signature.joined else i for k, i in enumerate(here))
         self.here = (index(0),) * signature.lead + self.here
         value = self._at(len(signature.structure) - 1, self.here)
-        return _stored(leaf, offset, value, signature.op, signature.types)
+        value = _stored(leaf, signature.operands[t].dtype, offset, value, signature.op, signature.types)
+        return stores(leaf, offset, value)
 
     def _several(self) -> Kernel:
         """Statements one after the other, in one pass: where one reads what another has stored, it takes the value itself."""
@@ -209,17 +212,19 @@ class _Lowering:
         self.made.append([])
         node = len(signature.structure) - 1
         rows, refs = signature.structure[node][0].map, signature.structure[node][1:]
-        stores: dict[Leaf, Store] = {}
+        stored: dict[Leaf, tuple[Store, ...]] = {}
         for k, (row, ref, target) in enumerate(zip(rows, refs, refs[len(rows) :], strict=False)):
             number = signature.structure[target][1]
-            leaf, offset = self.leaves[number], self._offset(signature.operands[number], own)
+            operand, leaf = signature.operands[number], self.leaves[number]
+            offset = self._offset(operand, own)
             value = self.weak[node, k] if ref == WEAK else self._at(ref, self.here)
-            made = self._as_stored(_stored(leaf, offset, value, row.op, row.types).value, stores)
-            stores[leaf] = Store(leaf, offset, made)
+            value = _stored(leaf, operand.dtype, offset, value, row.op, row.types)
+            made = [self._as_stored(part, stored) for part in parts(value)]
+            stored[leaf] = stores(leaf, offset, joined(made, [operand.dtype])[0])
         sizes = tuple(size(name) for name, _ in self.arranged.sizes)
         kernel = Kernel(
             loops,
-            tuple(stores.values()),
+            tuple(store for each in stored.values() for store in each),
             tuple(self.leaves),
             sizes,
             tuple(self.params),
@@ -231,14 +236,14 @@ class _Lowering:
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]
         return replace(kernel, stores=tuple(replace(store, value=settle(store.value)) for store in kernel.stores))
 
-    def _as_stored(self, value: Value, stores: dict[Leaf, Store]) -> Value:
+    def _as_stored(self, value: Value, stored: dict[Leaf, tuple[Store, ...]]) -> Value:
         """`value` with what was stored in place of loads of it. Raises MovedError for a load at another place, or in a fold."""
         now: dict[Value, Value] = {}
         for read, folds in loads(value):
-            store = stores.get(read.leaf)
-            if store is None:
+            if read.leaf not in stored:
                 continue
-            if folds or read.offset is not store.offset or read.when is not None:
+            store = next((s for s in stored[read.leaf] if read.offset is s.offset), None)
+            if folds or store is None or read.when is not None:
                 raise MovedError(self.leaves.index(read.leaf))
             now[read] = store.value
         return substitute(value, now)
@@ -307,16 +312,17 @@ class _Lowering:
                 return cast(operands[0], key.dtype)
             case "remap":
                 valid = self._remapped(node, at)[1]
-                return guarded(valid, operands[0], operands[1]) if len(operands) > 1 else operands[0]
+                return _other(valid, operands[0], operands[1]) if len(operands) > 1 else operands[0]
             case "reduce":
                 values: tuple[Value, ...] = tuple(operands)
                 for made, name in reversed(self._folds(node)):
-                    values = components(fold(key.map.reducer, made, size(name), values))
+                    values = folded(key.map.reducer, made, size(name), values)
                 part: int = key.map.part
                 return values[part]
         value = apply(key.op, *operands)
         along = frozenset[Axis | Local]().union(*(i.free for i in at))
-        self.made[-1].append(Made(node, value, along, node in self.guarded, self.around[node, at], row_of(key.op).cost))
+        real, cost = parts(value)[0], row_of(key.op).cost  # the imaginary part stands where the real one does
+        self.made[-1].append(Made(node, real, along, node in self.guarded, self.around[node, at], cost))
         return value
 
     def _decided(self, node: int, valid: Value | None) -> bool | None:

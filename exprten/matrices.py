@@ -69,7 +69,7 @@ def matrices(dot: Dot, a: Leaf, b: Leaf, target: Leaf, wanted: str | None) -> Ma
     """How a product of two tensors into a target of its shape is called; None where a fold is the better way: of vectors without
     BLAS, and where both operands are vectors.
     """
-    if a.ndim == b.ndim == 1:
+    if a.ndim == b.ndim == 1 or dot.key.dtype.part:
         return None
     rows, columns = min(a.ndim - 1, 1), min(b.ndim - 1, 1)
     k = a.shape[-1]

@@ -69,6 +69,18 @@ def order(target: int, layout: Layout, address: int, of: Layout, itemsize: int) 
     return "forward" if distance > 0 else "reverse"
 
 
+def inside(a: int, a_layout: Layout, a_size: int, b: int, b_layout: Layout, b_size: int) -> bool:
+    """Whether each element of one view lies in the element of the other at the same place, and in no other element: the parts of
+    complex numbers.
+    """
+    wide, narrow = ((a, a_layout, a_size), (b, b_layout, b_size))[:: 1 if a_size > b_size else -1]
+    within = 0 <= narrow[0] - wide[0] <= wide[2] - narrow[2]
+    if not within or wide[1].shape != narrow[1].shape or not wide[1].nested:
+        return False
+    steps = zip(wide[1].shape, wide[1].strides, narrow[1].strides, strict=True)
+    return all(n == 1 or s * wide[2] == t * narrow[2] for n, s, t in steps)
+
+
 def injective(layout: Layout) -> bool:
     """Whether no two elements of a layout lie at one address."""
     if layout.nested or layout.size < 2:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from exprten_jit.derived import OwnName
 from exprten_jit.dtypes import DType
-from exprten_jit.ir import Value, cast
+from exprten_jit.ir import Value
+from exprten_jit.pairs import cast
 from exprten_jit.reducers import SEVERAL
 from exprten_jit.reducers import Reducer as Row
 
@@ -150,7 +151,7 @@ def _weak(term: Term) -> bool:
 
 def _number(x: Any, dtype: DType, name: str) -> Any:
     """The identity as a number of an accumulator's type."""
-    if isinstance(x, float) and dtype.kind != "f":
+    if isinstance(x, float) and dtype.kind not in "fc":
         raise DTypeError(f"{name}: the identity {x} is no {dtype}; convert the operand with xt.cast(x, xt.float64)")
     if isinstance(x, int):
         check_range(x, dtype, name)

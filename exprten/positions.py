@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from exprten_jit.folds import folds_of, loads
-from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Store, Value
+from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Value
 from exprten_jit.linear import equal, never
 from exprten_jit.nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
 from exprten_jit.rewrite import substitute
@@ -33,10 +33,10 @@ def elsewhere(kernel: Kernel) -> tuple[Elsewhere, ...]:
     folded = any(folds_of(store.value) for part in kernel.parts for store in part.stores)
     found: list[Elsewhere] = []
     for t, part in enumerate(kernel.parts):
-        stored = {store.leaf: store.offset for store in part.stores}
+        stored = {(store.leaf, store.offset) for store in part.stores}
         reads = dict.fromkeys(read for store in part.stores for read in loads(store.value))
         for load, folds in reads:
-            if (folded or load.leaf in targets) and stored.get(load.leaf) is not load.offset:
+            if (folded or load.leaf in targets) and (load.leaf, load.offset) not in stored:
                 found.append(Elsewhere(t, load, folds))  # no clearer as one expression
     return tuple(found)
 
@@ -59,8 +59,8 @@ def wrong(
 
 def _right(read: Elsewhere, kernel: Kernel, nest: Nest, sizes: Mapping[str, int], strict: bool) -> bool:
     part, load = kernel.parts[read.part], read.load
-    stored = _store_of(load.leaf, part)
-    if load.leaf == stored.leaf and equal(load.offset, stored.offset, sizes) and not read.folds:
+    here = [store.offset for store in part.stores if store.leaf == load.leaf]
+    if not read.folds and any(equal(load.offset, offset, sizes) for offset in here):
         return True
     if load.when is not None and load.when.free <= {axis for axis, _ in part.axes} and never(load.when, part, sizes):
         return True
@@ -76,25 +76,22 @@ def settled(read: Elsewhere, kernel: Kernel, nest: Nest) -> bool:
     return later or _finished(read, part, nest.parts[read.part])
 
 
-def _store_of(leaf: Leaf, part: Kernel) -> Store:
-    """The store to `leaf`; the first where there is none."""
-    return next((store for store in part.stores if store.leaf == leaf), part.stores[0])
-
-
 def _finished(read: Elsewhere, part: Kernel, nest: Nest) -> bool:
     """Whether the outermost fold around a load is finished before the first store to what the load reads."""
     if not read.folds:
         return False
-    stored = _store_of(read.load.leaf, part)
+    here = [store.offset for store in part.stores if store.leaf == read.load.leaf]
     loops = {extent: axis for axis, extent in part.axes}
     crossed = {fold.axis: loops.get(fold.extent) for fold in read.folds}
     if not read.folds[0].free:
         return _before(nest.body, read.folds[0], {axis for axis, _ in part.axes})
-    if read.load.leaf != stored.leaf or None in crossed.values():
+    if not here or None in crossed.values():
         return False
     along: dict[Value, Value] = {axis: loop for axis, loop in crossed.items() if loop is not None}
-    same = substitute(read.load.offset, along) is stored.offset
-    return same and _before(nest.body, read.folds[0], {loop for loop in crossed.values() if loop is not None})
+    same = substitute(read.load.offset, along)
+    return any(same is offset for offset in here) and _before(
+        nest.body, read.folds[0], {loop for loop in crossed.values() if loop is not None}
+    )
 
 
 def _before(body: Sequence[Stmt], fold: Fold, axes: set[Axis]) -> bool:

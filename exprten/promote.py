@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from exprten_jit.derived import apply
 from exprten_jit.dtypes import BOOL, DTYPES, DType, of_numpy
-from exprten_jit.ir import Value, cast, const
+from exprten_jit.ir import Value
+from exprten_jit.pairs import cast, constant
 
 from .errors import DTypeError
 from .expr import POWERS, check_range
@@ -53,7 +54,7 @@ class Typed:
         whole = [row for row in uses if row.kind in "iu"]
         if given is int and whole:
             return min(whole, key=lambda row: (row.kind == "i" and any(w.kind == "u" for w in whole), row.largest))
-        wide = DTYPES["float64"] if any(row.kind == "f" for row in uses) else DEFAULT[given]
+        wide = DTYPES["float64"] if any(row.kind in "fc" for row in uses) else DEFAULT[given]
         return uses.pop() if len(uses) == 1 else wide
 
     def value(self, operands: Sequence[Value]) -> Value:
@@ -87,7 +88,7 @@ def typed(definition: Definition, given: Sequence[Kind]) -> Typed:
             case Number(value):
                 kinds[term] = _kind(value)
             case Like(value, like):
-                kinds[term] = kinds[like if _row(kinds[like]).kind == "f" else value]
+                kinds[term] = kinds[like if _row(kinds[like]).kind in "fc" else value]
             case Call(args=args):
                 try:
                     wanted[term], kinds[term] = _call_types(term, [kinds[a] for a in args])
@@ -142,7 +143,7 @@ def _powers(args: Sequence[Term], given: list[Kind], weak: bool) -> list[Kind]:
     """The kinds of a power's operands. Raises ValueError for integers to a negative number."""
     base, exponent = given
     n = args[1].value if isinstance(args[1], Number) and exponent is int else 0
-    if n >= 0 or base is float or (not isinstance(base, type) and base.kind == "f"):
+    if n >= 0 or base is float or (not isinstance(base, type) and base.kind in "fc"):
         return given
     if weak:
         return [np.dtype(np.float64), int]  # 2 ** -1 is 0.5
@@ -152,7 +153,7 @@ def _powers(args: Sequence[Term], given: list[Kind], weak: bool) -> list[Kind]:
 def _constant(value: Plain, row: DType) -> Value:
     with np.errstate(over="ignore"):
         narrow = row.python(row.numpy.type(value))
-    return const(narrow if narrow in (np.inf, -np.inf) else row.python(value), row)
+    return constant(narrow if narrow in (np.inf, -np.inf) else row.python(value), row)
 
 
 def _applied(op: str, args: Sequence[Term], operands: Sequence[Value]) -> Value:

@@ -54,13 +54,14 @@ def mean(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
 
 
 def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:
-    """The mean of squared distances from the mean over `axis`, None for all; `ddof` is taken from the number of elements.
+    """The mean of squared distances from the mean over `axis`, None for all; `ddof` is taken from the number of elements. Of complex
+    numbers it is real.
 
     The mean comes first, in a pass of its own: nothing is lost by cancellation.
     """
     e = _float(src, "var")
     count = _count(e, axis, "var")
-    distance = build("square", e - mean(e, axis, keepdims=True))
+    distance = _size_squared(e - mean(e, axis, keepdims=True))
     freedom = count - ddof
     return sum(distance, axis, keepdims) / (float(freedom) if freedom > 0 else 0.0)
 
@@ -72,7 +73,7 @@ def std(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> E
 
 def norm(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
     """The square root of the sum of squares over `axis`, None for all."""
-    squares = build("square", _float(src, "norm"))
+    squares = _size_squared(_float(src, "norm"))
     return build("sqrt", reduction("sum", squares, axis, keepdims, operation="norm"))
 
 
@@ -117,7 +118,14 @@ def _operand(src: Any, operation: str) -> Expr:
 
 def _float(src: Any, operation: str) -> Expr:
     e = _operand(src, operation)
-    return e if e.key.dtype.kind == "f" else cast(e, np.float64)
+    return e if e.key.dtype.kind in "fc" else cast(e, np.float64)
+
+
+def _size_squared(e: Expr) -> Expr:
+    """The square of the absolute value."""
+    if not e.key.dtype.part:
+        return build("square", e)
+    return build("add", build("square", build("real", e)), build("square", build("imag", e)))
 
 
 def _count(e: Expr, axis: Axes, operation: str) -> int:

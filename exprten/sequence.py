@@ -10,7 +10,7 @@ from .launch import Launch, Statement, launch_of
 from .leaf import Leaf
 from .modes import MODES
 from .options import current
-from .overlap import order, shares
+from .overlap import inside, order, shares
 from .stores import Stores
 
 
@@ -54,6 +54,8 @@ def _direction(
             if n in targets or any(n in read for read in reads[k + 1 :]):
                 raise node.refusal(leaf)
             if not any(n in read for read in reads[: k + 1]):
+                continue
+            if not found.indexed and inside(*mine, *theirs):
                 continue
             way = order(mine[0], mine[1], *theirs) if theirs[2] == mine[2] and not found.indexed else None
             if way is None and not found.folds:

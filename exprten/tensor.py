@@ -107,6 +107,27 @@ class Tensor(Leaf):
     def mT(self, value: Any) -> None:  # noqa: N802
         _settle(self.mT, value)
 
+    @property
+    def real(self) -> Tensor:
+        """The real parts; a view, and of numbers that are real the tensor itself."""
+        return _part(self, 0)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        _settle(self.real, value)
+
+    @property
+    def imag(self) -> Expr:
+        """The imaginary parts; a view, and of numbers that are real an expression that is 0."""
+        return _part(self, 1) if self.key.dtype.part else super().imag
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        view = self.imag
+        if not isinstance(view, Tensor):
+            raise TypeError(f"imag: the tensor {self.described} has no imaginary parts to store to")
+        _settle(view, value)
+
     def transposed(self, axes: Any) -> Tensor:
         """The axes in another order; a view. Raises ShapeError unless `axes` is a permutation."""
         require_memory(self, "transpose")
@@ -235,6 +256,16 @@ def space(layout: Layout, row: DType) -> int:
 def view_of(t: Tensor, elements: int, layout: Layout) -> Tensor:
     """A handle on the same memory, `elements` further on, under another layout."""
     return handle(t.key.dtype, t.buffer, t.offset + elements * t.key.dtype.itemsize, layout, t.writable)
+
+
+def _part(t: Tensor, which: int) -> Tensor:
+    """One of the two numbers that each element is; a view."""
+    require_memory(t, "index")
+    row = t.key.dtype
+    if not row.part:
+        return t
+    layout = shapes.layout(t.shape, tuple(2 * s for s in t.layout.strides))
+    return handle(row.real, t.buffer, t.offset + which * row.real.itemsize, layout, t.writable)
 
 
 class _Interface:

@@ -2,14 +2,16 @@
 
 import sys
 import textwrap
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from exprten_jit.dtypes import ROWS
 
 import exprten as xt
 
-TYPES = "bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64"
+TYPES = ", ".join(row.name for row in ROWS)
 CONVERT = f"convert with np.ascontiguousarray(x, dtype) to one of {TYPES}"
 OURS = ("exprten", "exprten_jit", "contextlib", "dataclasses")  # the last two carry `with xt.options(...)`
 
@@ -49,7 +51,7 @@ def environment():
     readonly.flags.writeable = False
     packed = np.zeros(4, [("a", "<f4"), ("b", "u1")])
     return names | {
-        "xt": xt, "np": np, "v": xt.array([1.0, 2.0, 3.0]), "w": xt.array(np.arange(16, dtype=np.float32).reshape(4, 4)),
+        "xt": xt, "np": np, "Fraction": Fraction, "v": xt.array([1.0, 2.0, 3.0]), "w": xt.array(np.arange(16, dtype=np.float32).reshape(4, 4)),
         "s": xt.array(2.0), "h": xt.Tensor((2, 3)), "readonly": readonly, "raw": np.zeros(64, np.uint8), "packed": packed,
         "OnGpu": OnGpu, "OnGpuDlpack": OnGpuDlpack, "elsewhere": xt.Tensor((2, 3), device=xt.cpu()),
     }  # fmt: skip
@@ -128,20 +130,29 @@ DTYPES = [
          "int32 [...] = float32: the result is float32, which int32 cannot hold (same-kind rule); "
          "convert the value with xt.cast(e, 'int32')"),
     Case("no type", "xt.Tensor(3, 'foo')", xt.DTypeError, "Tensor: 'foo' is no element type"),
-    Case("no type to cast to", "xt.cast(f, 'c8')", xt.DTypeError, f"cast: exprten has no element type complex64; {CONVERT}"),
+    Case("no type to cast to", "xt.cast(f, 'S3')", xt.DTypeError, f"cast: exprten has no element type bytes24; {CONVERT}"),
     Case("array of objects", "xt.array([None])", xt.DTypeError, f"array: exprten has no element type object; {CONVERT}"),
     Case("float16 operand", "f + np.ones(3, np.float16)", xt.DTypeError,
          f"add: exprten has no element type float16; {CONVERT}"),
     Case("float16 scalar", "f + np.float16(1)", xt.DTypeError,
          "add: a scalar of type float16 is none that exprten has; convert it first"),
-    Case("complex scalar", "f * 1j", xt.DTypeError, "multiply: a complex is no number that exprten has"),
+    Case("fraction", "f * Fraction(1, 2)", xt.DTypeError, "multiply: a Fraction is no number that exprten has"),
+    Case("complex operand", "xt.erf(f * 1j)", xt.DTypeError, "erf: not defined for complex64; convert an operand with xt.cast"),
+    Case("complex to real", "f[...] = f * 1j", xt.DTypeError,
+         "float32 [...] = complex64: the result is complex64, which float32 cannot hold (same-kind rule); "
+         "convert the value with xt.cast(e, 'float32')"),
+    Case("complex scalar to real", "f *= 1j", xt.DTypeError,
+         "float32 *= a Python complex: the result is complex64, which float32 cannot hold (same-kind rule); "
+         "convert the value with xt.cast(e, 'float32')"),
+    Case("imaginary parts of real numbers", "f.imag = 1", TypeError,
+         "imag: the tensor of shape (2, 3) and type float32 has no imaginary parts to store to"),
     Case("misaligned address", "xt.asarray(raw[1:41].view(np.float32))", xt.DTypeError,
          "asarray: float32 elements at strides (4,) are misaligned; copy them with np.ascontiguousarray(x, float32)"),
     Case("misaligned strides", "xt.asarray(packed['a'])", xt.DTypeError,
          "asarray: float32 elements at strides (5,) are misaligned; copy them with np.ascontiguousarray(x, float32)"),
     *(Case(f"asarray {name}", f"xt.asarray({code})", xt.DTypeError, f"asarray: exprten has no element type {name}; {CONVERT}")
       for name, code in {
-          "float16": "np.zeros(2, 'f2')", "complex128": "np.zeros(2, 'c16')",
+          "float16": "np.zeros(2, 'f2')", "bytes24": "np.zeros(2, 'S3')",
           "object": "np.array([None])", "str32": "np.array(['a'])", "bytes8": "np.array([b'a'])",
           "void32": "np.zeros(2, [('a', 'f4')])", "datetime64[s]": "np.zeros(2, 'M8[s]')", "timedelta64[s]": "np.zeros(2, 'm8[s]')",
           "float32 in foreign byte order": "np.zeros(2, np.dtype('f4').newbyteorder('S'))",

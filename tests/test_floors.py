@@ -19,6 +19,7 @@ FLOORS = {
         "reducers",
         "ops",
         "ir",
+        "pairs",
         "vmath.terms vmath.coefficients vmath.__init__",
         "vmath.double",
         "vmath.*",

@@ -732,7 +732,7 @@ def test_wrong_arguments_name_their_parameter():
             "momentum: lr is a Tensor; keyword-only parameters are run-time scalars",
         ),
         ((w, g, m), {"lr": 1j, "mu": 1.0}, TypeError, "momentum: lr is a complex"),
-        ((w, np.ones(3, np.complex64), m), {"lr": 1.0, "mu": 1.0}, xt.DTypeError, "momentum: g: "),
+        ((w, np.ones(3, "S3"), m), {"lr": 1.0, "mu": 1.0}, xt.DTypeError, "momentum: g: "),
         ((w, g), {"lr": 1.0, "mu": 1.0}, TypeError, r"momentum\(\) missing 1 required positional argument: 'm'"),
         ((w, g, m), {"lr": 1.0}, TypeError, r"momentum\(\) missing 1 required keyword-only argument: 'mu'"),
         (

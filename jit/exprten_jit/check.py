@@ -29,7 +29,8 @@ def _check_part(kernel: Kernel) -> None:
     roots = [extent for _, extent in kernel.axes]
     for extent in roots:
         _require(not extent.free, f"an extent depends on {extent.free}")
-    _require(len({store.leaf for store in kernel.stores}) == len(kernel.stores), "a leaf is stored to twice")
+    places = {(store.leaf, store.offset if store.leaf.pairs else None) for store in kernel.stores}
+    _require(len(places) == len(kernel.stores), "a leaf is stored to twice")
     for store in kernel.stores:
         _require(store.offset.dtype is INDEX, f"offset of {store.leaf.name} is {store.offset.dtype}")
         _require(store.value.dtype is store.leaf.dtype, f"{store.leaf.dtype} stored from {store.value.dtype}")

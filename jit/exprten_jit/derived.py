@@ -17,7 +17,7 @@ import numpy as np
 
 from . import references
 from .dtypes import BOOL, DType
-from .ir import Value, cast, const, op
+from .ir import Value, const, op
 from .ops import (
     NONZERO,
     POSITIVE,
@@ -32,8 +32,9 @@ from .ops import (
     loops_of,
     promoted,
 )
+from .pairs import Pair, cast
 from .vmath import bits as representation
-from .vmath import exp, hyperbolic, inverse, log, special, trig
+from .vmath import exp, hyperbolic, inverse, log, paired, special, trig
 from .vmath import power as powers
 from .vmath.terms import formula
 
@@ -90,6 +91,8 @@ def row_of(name: str) -> Row:
 
 def apply(name: str, *args: Value, to: DType | None = None) -> Value:
     """Operation `name` on operands of its own types; `to` is the result's type where it is not the last operand's."""
+    if name in paired.TABLE and any(isinstance(a, Pair) for a in args):
+        return paired.TABLE[name](*args)
     row = row_of(name)
     if isinstance(row, Derived):
         expand = row.fast if row.fast and FAST.get() else row.expand
@@ -102,6 +105,17 @@ def apply(name: str, *args: Value, to: DType | None = None) -> Value:
     if name in _COMPARISONS and args[0].dtype is not args[1].dtype:
         return _of_both_signs(name, *args)
     return op(name, args, to or (BOOL if name in _COMPARISONS else args[-1].dtype))
+
+
+# Rows whose `expand` is right of complex operands too, because it is made of operations that are.
+_COMPOSED = frozenset(
+    ("identity", "positive", "cube", "clip", "logical_and", "logical_or", "logical_xor", "logical_not")
+)
+
+
+def takes_complex(name: str) -> bool:
+    """Whether an operation is defined for complex numbers."""
+    return isinstance(name, OwnName) or name in _COMPOSED or name in paired.TABLE
 
 
 # comparisons, and what they are of a negative number and one that is not
@@ -291,6 +305,17 @@ def _reference_power(a: Any, b: Any) -> Any:
     return powers_.reshape(np.broadcast_shapes(np.shape(a), np.shape(b)))
 
 
+def _part_types(types: Types) -> tuple[np.dtype[Any], ...]:
+    whole = promoted(types)
+    return whole, np.zeros(0, whole).real.dtype
+
+
+def _angle_types(types: Types) -> tuple[np.dtype[Any], ...]:
+    whole, part = _part_types(types)
+    *_, result = np.arctan2.resolve_dtypes((part, part, None))
+    return (whole if whole.kind == "c" else result), result
+
+
 def _predicate_types(types: Types) -> tuple[np.dtype[Any], ...]:
     return (*(promoted((t,)) for t in types), np.dtype(bool))
 
@@ -317,6 +342,11 @@ DERIVED: tuple[Derived, ...] = (
     Derived("square", 1, np.square, lambda o, a: (2 * a,), expand=lambda a: apply("multiply", a, a)),
     Derived("cube", 1, _cube_reference, lambda o, a: (3 * a * a,), resolve=common_types, expand=_cube),
     Derived("reciprocal", 1, np.reciprocal, lambda o, a: (-1 / (a * a),), (NONZERO,), cost=4, expand=_reciprocal),
+    Derived("conjugate", 1, np.conjugate, lambda o, a: (1,), cost=0, expand=_same),
+    Derived("real", 1, np.real, lambda o, a: (1,), cost=0, resolve=_part_types, expand=_same),
+    Derived("imag", 1, np.imag, lambda o, a: (0 * a,), cost=0, resolve=_part_types, expand=lambda a: _number(0, a)),
+    Derived("angle", 1, np.angle, lambda o, a: (0 * a,), (NONZERO,), cost=70, resolve=_angle_types,
+            expand=lambda a: apply("arctan2", _number(0, a), a)),
     Derived("floor_divide", 2, np.floor_divide, lambda o, a, b: (0 * a, 0 * b), (REAL, NONZERO), cost=30, expand=_floor_divide),
     Derived("remainder", 2, np.remainder, lambda o, a, b: (1, -o.floor(a / b)), (REAL, NONZERO), cost=30, expand=_remainder),
     Derived("left_shift", 2, np.left_shift, None, (REAL, SHIFT), expand=_shift("shift_left")),

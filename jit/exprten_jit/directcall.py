@@ -84,6 +84,8 @@ _C_API = {
     "PyLong_AsLongLong": "i64 (ptr)",
     "PyLong_AsUnsignedLongLongMask": "i64 (ptr)",
     "PyFloat_AsDouble": "double (ptr)",
+    "PyComplex_RealAsDouble": "double (ptr)",
+    "PyComplex_ImagAsDouble": "double (ptr)",
     "PyErr_Occurred": "ptr ()",
     "Py_IncRef": "void (ptr)",
     "Py_DecRef": "void (ptr)",
@@ -95,6 +97,8 @@ _C_API = {
 
 _SCALARS = {  # the range of an integer was checked when its node was made
     "d": ("PyFloat_AsDouble", "double", "fcmp oeq double"),
+    "r": ("PyComplex_RealAsDouble", "double", "fcmp oeq double"),
+    "i": ("PyComplex_ImagAsDouble", "double", "fcmp oeq double"),
     "q": ("PyLong_AsLongLong", "i64", "icmp eq i64"),
     "Q": ("PyLong_AsUnsignedLongLongMask", "i64", "icmp eq i64"),
 }
@@ -249,7 +253,7 @@ class _DirectText:
         t = self.text
         function, kind, failed = _SCALARS[word]
         value = t.let(f"call {kind} @{function}(ptr {obj})", kind).name
-        suspect = t.let(f"{failed} {value}, {'-1.0' if word == 'd' else '-1'}", "i1").name
+        suspect = t.let(f"{failed} {value}, {'-1.0' if kind == 'double' else '-1'}", "i1").name
 
         def check() -> None:
             error = t.let("call ptr @PyErr_Occurred()", "ptr").name

@@ -7,6 +7,7 @@ CUDA, and how a scalar of it travels into a kernel. No other file asks for a typ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,10 @@ import numpy as np
 class DType:
     """One element type.
 
-    `kind` is `b` (bool), `u` (unsigned), `i` (signed) or `f` (IEEE binary); operations are chosen by it.
+    `kind` is `b` (bool), `u` (unsigned), `i` (signed), `f` (IEEE binary) or `c` (complex: two of its `part`, side by side in memory and
+    apart everywhere else, so that it has no lane); operations are chosen by it.
     `memory` and `lane` are LLVM types: a bool is a byte in memory and one bit in a register.
-    `word` is the `struct` code of a scalar argument: every argument of a kernel is one 8-byte word.
+    `word` is the `struct` code of a scalar argument: every argument of a kernel is one 8-byte word, a complex one is two.
     """
 
     name: str
@@ -28,6 +30,7 @@ class DType:
     suffix: str  # of an LLVM intrinsic: llvm.sqrt.<suffix>
     cuda: str
     word: str
+    part: str = ""  # what a complex number is two of
 
     @property
     def itemsize(self) -> int:
@@ -38,9 +41,14 @@ class DType:
         return np.dtype(self.name)
 
     @property
-    def python(self) -> type[bool | int | float]:
+    def python(self) -> type[Any]:
         """The Python type of a constant."""
-        return bool if self.kind == "b" else float if self.kind == "f" else int
+        return {"b": bool, "f": float, "c": complex}.get(self.kind, int)
+
+    @property
+    def real(self) -> DType:
+        """What a complex number is two of; of every other type itself."""
+        return DTYPES[self.part] if self.part else self
 
     @property
     def smallest(self) -> int:
@@ -69,6 +77,8 @@ ROWS = (
     DType("uint64", "u", 64, "i64", "i64", "i64", "unsigned long long", "Q"),
     DType("float32", "f", 32, "float", "float", "f32", "float", "d"),
     DType("float64", "f", 64, "double", "double", "f64", "double", "d"),
+    DType("complex64", "c", 64, "", "", "", "", "dd", part="float32"),
+    DType("complex128", "c", 128, "", "", "", "", "dd", part="float64"),
 )
 
 DTYPES: dict[str, DType] = {row.name: row for row in ROWS}

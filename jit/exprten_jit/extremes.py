@@ -27,7 +27,7 @@ def _both(a: Value, b: Value) -> Value:
 
 
 def _nan(x: Value) -> Value | None:
-    return apply("not_equal", x, x) if x.dtype.kind == "f" else None
+    return apply("not_equal", x, x) if x.dtype.kind in "fc" else None
 
 
 def _chosen(take: Value, a: Pair, b: Pair) -> tuple[Value, ...]:

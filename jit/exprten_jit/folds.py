@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
 
 from . import extremes  # noqa: F401  # its rows
-from .derived import apply
-from .ir import Axis, Const, Fold, Kernel, Load, Value, fold
-from .reducers import ACROSS, along, reducer_of
-from .rewrite import affine, rewrite, walk
+from .derived import OwnName, apply
+from .dtypes import DType
+from .ir import Axis, Fold, Kernel, Load, Value, components, fold
+from .pairs import joined as pairs_of
+from .pairs import numbers, parts
+from .reducers import ACROSS, SEVERAL, Reducer, along, identities, reducer_of
+from .rewrite import rewrite, steps, walk
 
 
 def folds_of(*roots: Value) -> list[Fold]:
@@ -31,19 +36,50 @@ def loads(root: Value) -> Iterator[tuple[Load, tuple[Fold, ...]]]:
         stack.extend((child, inside) for child in node.children)
 
 
+def folded(reducer: str, axis: Axis, extent: Value, bodies: Sequence[Value]) -> tuple[Value, ...]:
+    """The values of a fold. One of complex bodies has two accumulators for each."""
+    dtypes = tuple(body.dtype for body in bodies)
+    flat = tuple(part for body in bodies for part in parts(body))
+    name = reducer if len(flat) == len(bodies) else _of_parts(reducer, dtypes)
+    return pairs_of(components(fold(name, axis, extent, flat)), dtypes)
+
+
+@cache
+def _of_parts(name: str, dtypes: tuple[DType, ...]) -> OwnName:
+    """A reducer of complex accumulators as one of their parts."""
+    row, made = reducer_of(name), OwnName(name)
+
+    def whole(how: Callable[..., tuple[Value, ...]]) -> Callable[[Sequence[Value], Sequence[Value]], tuple[Value, ...]]:
+        return lambda a, b: tuple(p for x in how(pairs_of(a, dtypes), pairs_of(b, dtypes)) for p in parts(x))
+
+    start = zip(identities(row, dtypes), dtypes, strict=True)
+    identity = tuple(part for number, dtype in start for part in numbers(number, dtype))
+    SEVERAL[made] = replace(
+        row,
+        combine=whole(lambda a, b: _combined(row, a, b)),
+        identity=lambda *_: identity,
+        exact=lambda _: False,  # of several numbers with a NaN in them the first of the order stays
+        quick="",
+        after=whole(row.after) if row.after else None,
+    )
+    return made
+
+
 def owns_rows(node: Fold) -> bool:
     """Whether a fold reads rows: its axis is one of unit stride."""
     for part in walk(*node.bodies):
-        if isinstance(part, Load) and node.axis in part.offset.free:
-            form = affine(part.offset, node.axis)
-            if form and isinstance(form[0], Const) and abs(form[0].value) == 1:
-                return True
+        if isinstance(part, Load) and node.axis in part.offset.free and steps(part, node.axis) in (1, -1):
+            return True
     return False
 
 
 def combined(node: Fold, a: Sequence[Value], b: Sequence[Value]) -> tuple[Value, ...]:
     """Accumulators brought together."""
-    how = reducer_of(node.reducer).combine
+    return _combined(reducer_of(node.reducer), a, b)
+
+
+def _combined(row: Reducer, a: Sequence[Value], b: Sequence[Value]) -> tuple[Value, ...]:
+    how = row.combine
     return how(a, b) if callable(how) else (apply(how, *a, *b),)
 
 

@@ -123,10 +123,11 @@ class Local(Value):
 
 @dataclass(frozen=True)
 class Leaf:
-    """An array argument: elements of one type behind one address."""
+    """An array argument: elements of one type behind one address. `pairs`: they come in twos, at 2 k and 2 k + 1, both or neither."""
 
     name: str
     dtype: DType
+    pairs: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from .ir import Axis, Fold, Kernel, Leaf, Load, Op, Store, Value, load, local
 from .nest import Let, Machine, Reduce, Stmt
-from .rewrite import affine, substitute, walk
-from .vectors import DEAR, coefficient, cost_of
+from .rewrite import affine, steps, substitute, walk
+from .vectors import DEAR, cost_of
 
 
 def kept(kernel: Kernel, machine: Machine, placed: list[Stmt], axis: Axis, extent: Value) -> tuple[list[Stmt], Kernel]:
@@ -20,7 +20,7 @@ def kept(kernel: Kernel, machine: Machine, placed: list[Stmt], axis: Axis, exten
         return placed, kernel
     (store,) = kernel.stores
     in_place = axis in store.offset.free and affine(store.offset, axis)
-    masked = coefficient(store.offset, axis) == 1 and store.leaf.dtype.bits in machine.masked_bits
+    masked = steps(store, axis) == 1 and store.leaf.dtype.bits in machine.masked_bits
     if not in_place or store.leaf.dtype.memory != store.leaf.dtype.lane:
         return placed, kernel
     for n, stmt in reversed(list(enumerate(placed))):

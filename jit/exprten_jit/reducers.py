@@ -79,16 +79,23 @@ def _widened(dtype: DType) -> DType:
     return wanted or DTYPES["int64"]
 
 
-def _least(dtype: DType) -> bool | int | float:
-    return float("-inf") if dtype.kind == "f" else dtype.python(dtype.smallest)
+def _nothing(dtype: DType) -> Any:
+    """What a sum begins with."""
+    return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(dtype.kind, 0)
 
 
-def _greatest(dtype: DType) -> bool | int | float:
-    return float("inf") if dtype.kind == "f" else dtype.python(dtype.largest)
+def _least(dtype: DType) -> Any:
+    infinite = {"f": float("-inf"), "c": complex(float("-inf"), float("-inf"))}
+    return infinite[dtype.kind] if dtype.kind in infinite else dtype.python(dtype.smallest)
+
+
+def _greatest(dtype: DType) -> Any:
+    infinite = {"f": float("inf"), "c": complex(float("inf"), float("inf"))}
+    return infinite[dtype.kind] if dtype.kind in infinite else dtype.python(dtype.largest)
 
 
 ROWS = (
-    Reducer("sum", "add", np.sum, _widened, lambda t: -0.0 if t.kind == "f" else 0, 0),
+    Reducer("sum", "add", np.sum, _widened, _nothing, 0),
     Reducer("prod", "multiply", np.prod, _widened, lambda t: t.python(1), 1),
     Reducer("max", "maximum", np.max, _same, _least, exact=lambda _: True, quick="greater"),
     Reducer("min", "minimum", np.min, _same, _greatest, exact=lambda _: True, quick="less"),

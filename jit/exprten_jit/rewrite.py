@@ -6,7 +6,24 @@ import operator
 from collections.abc import Callable, Container, Iterator
 
 from .dtypes import BOOL, INDEX
-from .ir import TRUE, Axis, Component, Const, Fold, Load, Op, Value, both, components, fold, index, load, negation, op
+from .ir import (
+    TRUE,
+    Axis,
+    Component,
+    Const,
+    Fold,
+    Load,
+    Op,
+    Store,
+    Value,
+    both,
+    components,
+    fold,
+    index,
+    load,
+    negation,
+    op,
+)
 
 
 def walk(*roots: Value, into_folds: bool = True, known: Container[int] = ()) -> Iterator[Value]:
@@ -134,3 +151,12 @@ def affine(value: Value, v: Axis) -> tuple[Value, Value] | None:
             if p:
                 return p[0] * b, p[1] * b
     return None
+
+
+def steps(at: Load | Store, v: Axis) -> int | None:
+    """How many elements further a load or store is for the next index along `v`, where that is a known number."""
+    form = affine(at.offset, v)
+    if not form or not isinstance(form[0], Const):
+        return None
+    each = 2 if at.leaf.pairs else 1
+    return int(form[0].value) // each if form[0].value % each == 0 else None

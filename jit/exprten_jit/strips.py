@@ -12,8 +12,8 @@ from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, const, load
 from .nest import Machine, Stmt, Strip, Vector
 from .placing import forms, loop_over, place
 from .reducers import halved, identities, reducer_of
-from .rewrite import substitute
-from .vectors import coefficient, computed
+from .rewrite import steps, substitute
+from .vectors import computed
 
 FAR_BYTES = (
     8 << 20
@@ -70,7 +70,7 @@ class Stripping:
         found: list[Load] = []
         for bodies, row in zip(group, rows, strict=True):
             loads = (x for x in computed(bodies, self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves)
-            late = [x for x in loads if row in x.offset.free and coefficient(x.offset, self.axis) == 1]
+            late = [x for x in loads if row in x.offset.free and steps(x, self.axis) == 1]
             found += [load(x.leaf, substitute(x.offset, {row: row + 2 * len(rows)})) for x in late]
         return tuple(found)
 

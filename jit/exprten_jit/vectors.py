@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from .derived import TABLE
 from .dtypes import BOOL
-from .ir import Axis, Component, Const, Fold, Kernel, Load, Op, Store, Value, index
+from .ir import Axis, Component, Fold, Kernel, Load, Op, Store, Value, index
 from .nest import ONE, Machine, Vector
-from .rewrite import affine, eager, walk
+from .rewrite import affine, eager, steps, walk
 
 MOST = 4  # groups of lanes at a time
 DEAR = 15  # additions; what costs less is computed again sooner than saved
@@ -55,11 +55,13 @@ def vector_over(
         return Vector(axis, low, high, 1, 1, False, stores)
     widest = max(dtype.bits for dtype in {node.dtype for node in nodes if node.dtype is not BOOL} | memory)
     lanes = max(1, machine.vector_bits // widest)
-    offsets = [store.offset for store in stores] + [load.offset for load in loads]
-    unit = all(coefficient(offset, axis) == 1 for offset in offsets if axis in offset.free)
-    masked = unit and all(dtype.bits in machine.masked_bits for dtype in memory)
+    every: list[Load | Store] = [*stores, *loads]
+    places = [x for x in every if axis in x.offset.free]
+    unit = all(steps(x, axis) == 1 for x in places)
+    single = not any(x.leaf.pairs for x in places)  # nothing masks the lanes of pairs
+    masked = unit and single and all(dtype.bits in machine.masked_bits for dtype in memory)
     read = {load.leaf for load in loads}
-    alone = len(kernel.axes) == len(stores) == 1 and low is index(0) and stores[0].leaf not in read
+    alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read
     stream = machine.streams and unit and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
     return Vector(axis, low, high, lanes, unroll(nodes), masked and not kernel.reverse, stores, stream)
 
@@ -75,12 +77,6 @@ def by_lanes(nodes: list[Value], loads: list[Load], axis: Axis) -> bool:
     free_guards = all(load.when is None or axis not in load.when.free for load in loads)
     no_division = not any(isinstance(node, Op) and node.op == "floor_divide" for node in nodes)
     return affine_loads and free_guards and no_division
-
-
-def coefficient(offset: Value, axis: Axis) -> int | None:
-    """How many elements an offset moves when an axis moves by one, if that is a number."""
-    form = affine(offset, axis)
-    return int(form[0].value) if form and isinstance(form[0], Const) else None
 
 
 def unroll(nodes: list[Value]) -> int:

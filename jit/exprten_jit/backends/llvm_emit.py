@@ -122,12 +122,14 @@ class Loops(Across):
         to go on.
         """
         t = self.text
-        (store,) = stmt.stores
-        dtype = store.leaf.dtype
-        address = t.let(f"ptrtoint ptr {self.address[store.leaf.name]} to i64", INDEX_TYPE).name
-        offset = t.let(f"and i64 {address}, {stmt.lanes * dtype.itemsize - 1}", INDEX_TYPE)
+        leaf = stmt.stores[0].leaf
+        size = sum(
+            store.leaf.dtype.itemsize for store in stmt.stores
+        )  # of an element: the parts of a complex number are two stores
+        address = t.let(f"ptrtoint ptr {self.address[leaf.name]} to i64", INDEX_TYPE).name
+        offset = t.let(f"and i64 {address}, {stmt.lanes * size - 1}", INDEX_TYPE)
         aligned = t.let(f"icmp eq {offset}, 0", "i1").name
-        large = t.let(f"icmp sge i64 {count}, {STREAM_BYTES // dtype.itemsize}", "i1").name
+        large = t.let(f"icmp sge i64 {count}, {STREAM_BYTES // size}", "i1").name
         apply = t.let(f"and i1 {aligned}, {large}", "i1").name
         end = t.let(f"select i1 {apply}, i64 {high}, i64 {low}", INDEX_TYPE).name
         step = stmt.lanes * stmt.unroll
@@ -162,8 +164,7 @@ class Loops(Across):
             inside = dict(known)
             pending.append((where, inside, [self.value(s.value, inside, where) for s in stmt.stores]))
         for where, inside, values in pending:
-            for store, value in zip(stmt.stores, values, strict=True):
-                self.store(store, value, inside, where)
+            self.stores(stmt.stores, values, inside, where)
 
     def _fetch_ahead(self, stmt: Vector, known: Known, i: str, count: int) -> None:
         """Lines that will be read: into the second cache, which they leave for the first one in good time."""

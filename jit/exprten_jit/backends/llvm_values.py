@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..dtypes import DTYPES, INDEX, DType
-from ..ir import Axis, Component, Const, Fold, Leaf, Load, Local, Op, Param, Size, Store, Value, components
+from ..ir import Axis, Component, Const, Fold, Leaf, Load, Local, Op, Param, Size, Store, Value, components, load
 from ..ops import CASTS, PRIMITIVE
-from ..rewrite import affine
+from ..rewrite import affine, steps
 from ..vmath.exp import by_factors
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
 
@@ -78,6 +78,21 @@ def _cut(root: Value, known: Known) -> list[Value]:
     return list(found)
 
 
+def twins(node: Load) -> tuple[Load, Load]:
+    """Both parts of the pair that a load reads one of; of any other load itself."""
+    match node.offset:
+        case _ if not node.leaf.pairs:
+            return node, node
+        case Op("add", (first, Const(1))):
+            return load(node.leaf, first, node.when), node
+    return node, load(node.leaf, node.offset + 1, node.when)
+
+
+def _pairs_in_row(at: Load | Store, where: Where) -> bool:
+    """Whether lanes are the parts of pairs that lie side by side."""
+    return at.leaf.pairs and where.count > 1 and steps(at, where.axis) in (1, -1)
+
+
 class Values(ABC):
     """Emits values into `text`, all but folds; `known` is what has been emitted where the next instruction goes."""
 
@@ -109,7 +124,7 @@ class Values(ABC):
 
     def _needs(self, node: Value, known: Known, where: Where | None) -> tuple[Value, ...]:
         if isinstance(node, Load) and where is not None and where.axis in node.offset.free:
-            form = affine(node.offset, where.axis)
+            form = affine((twins(node)[0] if _pairs_in_row(node, where) else node).offset, where.axis)
             if form:
                 return (*form,) if node.when is None else (*form, node.when)
         if isinstance(node, Op) and node.op == "cast" and where is not None and node.args[0] is where.axis:
@@ -344,6 +359,8 @@ class Values(ABC):
     def _load(self, node: Load, known: Known, where: Where | None) -> Lanes:
         dtype, when = node.leaf.dtype, None if node.when is None else known[node.when]
         assert when is None or when.count == 1, "a guard of a load is uniform here"
+        if where is not None and _pairs_in_row(node, where):
+            return self._pair_load(node, known, where, when)
         form = affine(node.offset, where.axis) if where is not None and where.axis in node.offset.free else None
         if where is None or form is None or where.count == 1:
             offset = self._offset(form, known, where) if form and where else known[node.offset].name
@@ -366,6 +383,26 @@ class Values(ABC):
             )
             return self._lanes(wide, dtype)
         return self._strided_load(node, offset, known[coefficient].name, when, where)
+
+    def _pair_load(self, node: Load, known: Known, where: Where, when: Lanes | None) -> Lanes:
+        """The parts of a row of pairs, from one load: one of them, and the other is known from now on."""
+        t, dtype = self.text, node.leaf.dtype
+        even, odd = twins(node)
+        form, order = affine(even.offset, where.axis), range(where.count)
+        assert form is not None, "a row is affine"
+        offset = self._offset(form, known, where)
+        if steps(even, where.axis) == -1:
+            offset, order = t.index("sub", offset, 2 * (where.count - 1)), order[::-1]
+        wide = t.let(
+            f"load <{2 * where.count} x {dtype.memory}>, {self._at(even, offset, when)}", dtype.memory, 2 * where.count
+        )
+        for twin, first in ((even, 0), (odd, 1)):
+            known[twin] = self._shuffled(wide, wide, [2 * k + first for k in order])
+        return known[node]
+
+    def _shuffled(self, a: Lanes, b: Lanes, order: Sequence[int]) -> Lanes:
+        mask = ", ".join(f"i32 {k}" for k in order)
+        return self.text.let(f"shufflevector {a}, {b}, <{len(order)} x i32> <{mask}>", a.lane, len(order))
 
     def _whole(self, leaf: Leaf, where: Where) -> Where:
         """All lanes where memory is our own: it has room for them, and what was stored under a mask is long in coming back."""
@@ -420,6 +457,32 @@ class Values(ABC):
             return value
         zero = self.splat(Lanes("0", value.lane), value.count)
         return self.text.let(f"icmp ne {value}, {zero.name}", dtype.lane, value.count)
+
+    def stores(self, stores: Sequence[Store], values: Sequence[Lanes], known: Known, where: Where) -> None:
+        """What stores values; the parts of a row of pairs, which stand side by side, at once."""
+        left = iter(zip(stores, values, strict=True))
+        for store, value in left:
+            if _pairs_in_row(store, where):
+                _, other = next(left)
+                self._pair_store(store, value, other, known, where)
+            else:
+                self.store(store, value, known, where)
+
+    def _pair_store(self, store: Store, even: Lanes, odd: Lanes, known: Known, where: Where) -> None:
+        t, dtype, count = self.text, store.leaf.dtype, where.count
+        form, order = affine(store.offset, where.axis), range(count)
+        assert form is not None, "a row is affine"
+        for part in form:
+            self.value(part, known, None)
+        offset = self._offset(form, known, where)
+        if steps(store, where.axis) == -1:
+            offset, order = t.index("sub", offset, 2 * (count - 1)), order[::-1]
+        mixed = self._shuffled(
+            self.widened(even, count), self.widened(odd, count), [k + n for k in order for n in (0, count)]
+        )
+        address = self._pointer(store.leaf.name, dtype, offset)
+        kind = f"align {mixed.count * dtype.itemsize}, !nontemporal !0" if where.stream else f"align {dtype.itemsize}"
+        t.put(f"store {mixed}, ptr {address}, {kind}")
 
     def store(self, store: Store, value: Lanes, known: Known, where: Where) -> None:
         t, dtype = self.text, store.leaf.dtype

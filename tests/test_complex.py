@@ -1,0 +1,488 @@
+"""Complex numbers: every operation on special values against NumPy, in every layout, mode and width, and what stands around them."""
+
+import itertools
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+from exprten_jit.dtypes import DTYPES, ROWS
+from strategies import TARGETS, assert_same_bits, assert_within_ulps, place
+
+import exprten as xt
+
+COMPLEX = [row.numpy for row in ROWS if row.part]
+PARTS = [0.0, -0.0, 1.0, -1.0, 2.5, -0.1, 1e-30, 3e30, np.inf, -np.inf, np.nan]
+
+
+def special(dtype: Any) -> np.ndarray:
+    """Every special real part with every special imaginary one, and a few of all sizes."""
+    part = DTYPES[np.dtype(dtype).name].real.numpy
+    info = np.finfo(part)
+    found = np.array([*PARTS, info.max, -info.tiny, info.smallest_subnormal], part)
+    out = np.empty((len(found), len(found)), dtype)
+    out.real, out.imag = found[:, None], found
+    return out.ravel()
+
+
+def every_pair(dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    x = special(dtype)
+    a, b = np.meshgrid(x, x)
+    return a.ravel(), b.ravel()
+
+
+def parts(x: np.ndarray) -> np.ndarray:
+    """(..., n) complex -> (..., n, 2) real."""
+    x = np.ascontiguousarray(x)
+    return x.view(x.real.dtype).reshape(*x.shape, -1)
+
+
+def assert_same(got: np.ndarray, want: Any, what: str = "", signed_zero: bool = True) -> None:
+    """The same bits in both parts."""
+    want = np.asarray(want)
+    assert got.dtype == want.dtype and got.shape == want.shape, (
+        f"{what}: {got.dtype} {got.shape}, not {want.dtype} {want.shape}"
+    )
+    assert_same_bits(parts(got), parts(want), what, signed_zero)
+
+
+def some(dtype: Any, shape: Any, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+
+
+def of_parts(re: Any, im: Any) -> np.ndarray:
+    re, im = np.broadcast_arrays(re, im)
+    out = np.empty(re.shape, np.result_type(re.dtype, np.complex64))
+    out.real, out.imag = re, im
+    return out
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Each product rounded, then each sum: NumPy's bits for scalars; of arrays it fuses them where the processor can."""
+    return of_parts(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)
+
+
+# What the function of exprten's name is in NumPy, to the bit.
+UNARY = {
+    name: getattr(np, name)
+    for name in ("negative", "positive", "conjugate", "real", "imag", "reciprocal", "rint", "isnan", "isinf", "isfinite",
+                 "logical_not", "ones_like")
+} | {"square": lambda a: product(a, a), "cube": lambda a: product(product(a, a), a), "identity": np.array}  # fmt: skip
+BINARY = {
+    name: getattr(np, name)
+    for name in ("add", "subtract", "divide", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "maximum",
+                 "minimum", "fmax", "fmin", "logical_and", "logical_or", "logical_xor")
+} | {"multiply": product}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+@pytest.mark.parametrize("name", UNARY)
+def test_functions_of_one_have_numpys_bits(name, dtype):
+    x = special(dtype)
+    with np.errstate(all="ignore"):
+        want = UNARY[name](x)
+    assert_same(xt.evaluate(getattr(xt, name)(x)).numpy(), want, name)
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+@pytest.mark.parametrize("name", BINARY)
+def test_functions_of_two_have_numpys_bits(name, dtype):
+    a, b = every_pair(dtype)
+    with np.errstate(all="ignore"):
+        want = BINARY[name](a, b)
+    assert_same(xt.evaluate(getattr(xt, name)(a, b)).numpy(), want, name)
+
+
+def test_a_product_is_that_of_numpys_scalars():
+    a, b = some(np.complex128, 300), some(np.complex128, 300, 1)
+    assert_same(xt.evaluate(xt.asarray(a) * b).numpy(), np.array([x * y for x, y in zip(a, b, strict=True)]))
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+@pytest.mark.parametrize("name", ["absolute", "angle", "sign"])
+def test_size_and_angle(name, dtype):
+    x = np.concatenate([special(dtype), some(dtype, 500)])
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(x)
+    assert_within_ulps(parts(xt.evaluate(getattr(xt, name)(x)).numpy()), parts(want), 2, name)
+
+
+# Types.
+
+
+@pytest.mark.parametrize("other", [row.numpy for row in ROWS], ids=str)
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+def test_types_are_numpys(dtype, other):
+    z, x = xt.ones(3, dtype), xt.ones(3, other)
+    for op in (operator.add, operator.mul, operator.truediv, operator.eq):
+        for a, b in ((z, x), (x, z)):
+            e = op(a, b)
+            want = op(a.numpy(), b.numpy())
+            assert e.dtype == want.dtype
+            assert (xt.evaluate(e).numpy() == want).all()
+
+
+@pytest.mark.parametrize("dtype", [row.numpy for row in ROWS if row.name != "bool"], ids=str)
+def test_a_python_complex_is_weak(dtype):
+    x = np.array([1, 2, 3], dtype)
+    for op in (operator.add, operator.sub, operator.mul, operator.truediv):
+        for a, b in ((xt.asarray(x), 2.5 - 1j), (2.5 - 1j, xt.asarray(x))):
+            want = op(*(v.numpy() if isinstance(v, xt.Tensor) else v for v in (a, b)))
+            got = xt.evaluate(op(a, b)).numpy()
+            assert got.dtype == want.dtype
+            np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_scalars_are_read_at_every_assignment():
+    a = some(np.complex64, 5)
+    x, out = xt.asarray(a), xt.zeros(5, np.complex64)
+    out[...] = x * 0j + np.complex64(0) - 0
+    out[...] = 0j
+    with xt.no_compile():
+        for n in range(6):
+            out[...] = x * complex(n, 2) + np.complex64(n - 1j) - n
+            np.testing.assert_allclose(out.numpy(), a * complex(n, 2) + np.complex64(n - 1j) - n, rtol=1e-5)
+            out[...] = n * 1j
+            assert (out.numpy() == n * 1j).all()
+
+
+@pytest.mark.parametrize(
+    ("source", "to"), [(a, b) for a, b in itertools.product(ROWS, ROWS) if a.part or b.part], ids=str
+)
+def test_casts(source, to):
+    x = special(source.numpy) if source.part else np.array([0, 1, 100], source.numpy)
+    if to.kind in "iu":
+        x = x[np.isfinite(x) & (abs(x.real) < 100) & (x.real >= 0)]
+    with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(np.exceptions, "ComplexWarning", UserWarning)
+        want = x.astype(to.numpy) if to.part or to.kind == "b" else x.real.astype(to.numpy)
+    assert_same(xt.evaluate(xt.cast(xt.asarray(x), to.name)).numpy(), want)
+
+
+def test_numbers_made_from_python_are_complex64():
+    assert xt.array([1j, 2]).dtype == xt.full(3, 1j).dtype == np.complex64
+    assert xt.array(np.array([1j])).dtype == np.complex128
+    assert xt.array([1 + 2j], np.complex128).numpy().tolist() == [1 + 2j]
+    assert xt.zeros(2, "c16").dtype == np.complex128
+
+
+@pytest.mark.parametrize(
+    "name", ["floor_divide", "remainder", "floor", "arctan2", "hypot", "cbrt", "erf", "gamma", "rsqrt", "copysign"]
+)
+def test_what_is_not_defined_is_a_dtype_error(name):
+    z = xt.ones(3, np.complex64)
+    with pytest.raises(xt.DTypeError, match=f"{name}: not defined for complex64"):
+        getattr(xt, name)(*(z,) * xt.functions.TABLE[name].arity)
+
+
+# Layouts, modes, widths.
+
+MODES = {"write": lambda t, e: e, "add": operator.add, "sub": operator.sub, "mul": product, "div": operator.truediv}
+
+
+@pytest.mark.parametrize("layout", TARGETS)
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+def test_an_ugly_layout_changes_no_bit_and_writes_nothing_else(dtype, layout):
+    rng = np.random.default_rng(len(layout))
+    for mode, (shape, conj) in itertools.product(MODES, [((7, 19), True), ((65,), False), ((3, 1, 5), False)]):
+        source, old = some(dtype, shape, 3), some(dtype, shape, 4)
+        a, out = place(source, rng.choice(list(TARGETS))), place(old, layout)
+        t, x = xt.asarray(out.array), xt.asarray(a.array)
+        xt.assign(t, mode, xt.conj(x) if conj else x)
+        want = MODES[mode](old, source.conj() if conj else source)
+        assert_same(out.array.copy(), want, f"{mode} {layout}", signed_zero=False)
+        out.assert_untouched()
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+def test_the_width_of_vectors_changes_no_bit(bits):
+    a, b = every_pair(np.complex64)
+    a, b = a[::37], b[::37]
+    with xt.options(vector_bits=bits):
+        for name in ("multiply", "divide", "maximum"):
+            with np.errstate(all="ignore"):
+                want = BINARY[name](a, b)
+            assert_same(xt.evaluate(getattr(xt, name)(a, b)).numpy(), want, name)
+        sums = [
+            xt.evaluate(xt.sum(xt.asarray(some(np.complex64, (3, n))), axis)).numpy()
+            for n in (5, 1000)
+            for axis in (0, 1)
+        ]
+    for got, want in zip(
+        sums,
+        [
+            xt.evaluate(xt.sum(xt.asarray(some(np.complex64, (3, n))), axis)).numpy()
+            for n in (5, 1000)
+            for axis in (0, 1)
+        ],
+        strict=True,
+    ):
+        assert_same(got, want)
+
+
+@pytest.mark.parametrize("n", [1 << 20])
+def test_a_target_larger_than_the_caches(n):
+    a, b = some(np.complex128, n), some(np.complex128, n, 1)
+    assert_same(xt.evaluate(xt.asarray(a) * b).numpy(), product(a, b))
+
+
+# Parts of tensors, and what they share.
+
+
+def test_parts_are_views():
+    a = some(np.complex64, (3, 4))
+    z = xt.array(a)
+    assert z.real.strides == z.imag.strides == (32, 8) and z.real.dtype == np.float32
+    z.real[...] = 1
+    z.imag += 2
+    z.imag[0] = z.real[1] * 5
+    a.real[...] = 1
+    a.imag += 2
+    a.imag[0] = a.real[1] * 5
+    assert_same(z.numpy(), a)
+    z.real = z.imag * 2
+    a.real = a.imag * 2
+    assert_same(z.numpy(), a)
+    x = xt.ones(3)
+    assert x.real is x and xt.evaluate(x.imag).numpy().tolist() == [0, 0, 0]
+
+
+def test_parts_of_expressions():
+    a = some(np.complex128, 6)
+    z = xt.asarray(a)
+    assert_same(xt.evaluate((z * 2).real).numpy(), a.real * 2)
+    assert_same(xt.evaluate((z * 2).imag).numpy(), a.imag * 2)
+    assert_same(xt.evaluate((z * 2).conj()).numpy(), (a * 2).conj())
+    assert_same(xt.evaluate(np.conjugate(z)).numpy(), a.conj())
+    assert np.real(z).strides == (16,)
+    assert complex(z[0]) == a[0] == z[0].item()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        lambda z: z.real.assign(abs(z.real) + z.imag * z.real),
+        lambda z: z.imag.assign((z * z).real),
+        lambda z: z.assign(z.imag * 2 + z),
+        lambda z: z[::2].assign(z.real[::2] - z[::2]),
+        lambda z: z[1:].assign(z[:-1] * 2),
+        lambda z: z[:-1].assign(z[1:] + z[:-1]),
+        lambda z: z.real[1:].assign(z.real[:-1]),
+        lambda z: z[::-1].imag.assign(z[::-1].real),
+        lambda z: z.real.assign(z.imag[::-1]),
+    ],
+)
+def test_a_statement_reads_before_it_stores(statement):
+    class Numpy(np.ndarray):
+        real = property(lambda self: self.view(np.ndarray).real.view(Numpy))
+        imag = property(lambda self: self.view(np.ndarray).imag.view(Numpy))
+
+        def assign(self, value):
+            self[...] = np.array(value)
+
+    a = some(np.complex128, 37)
+    z, want = xt.array(a), a.copy().view(Numpy)
+    statement(z)
+    statement(want)
+    np.testing.assert_allclose(z.numpy(), want, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        lambda z: z.assign(z.real[::-1]),
+        lambda z: z[1:].assign(z.imag[:-1]),
+        lambda z: z.real[1:].assign(abs(z[:-1])),
+        lambda z: z.assign(z[::-1]),
+    ],
+)
+def test_what_no_order_makes_right_is_an_alias_error(statement):
+    z = xt.array(some(np.complex128, 9))
+    before = z.numpy().copy()
+    with pytest.raises(xt.AliasError):
+        statement(z)
+    assert_same(z.numpy(), before)
+
+
+# Folds and products.
+
+FOLDS = ("sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "any", "all", "count_nonzero")
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+@pytest.mark.parametrize("name", FOLDS)
+def test_folds(name, dtype):
+    for shape, axis in (((5, 40), None), ((5, 40), 0), ((5, 40), 1), ((1000,), 0), ((3, 4, 5), (0, 2)), ((7, 1), 1)):
+        if isinstance(axis, tuple) and name.startswith("arg"):
+            continue
+        a = np.exp(some(dtype, shape) * 0.1j)
+        want = np.asarray(getattr(np, name)(a, axis=axis))
+        got = xt.evaluate(getattr(xt, name)(xt.asarray(a), axis=axis)).numpy()
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(
+            got, want, rtol=3e-5 if dtype == np.complex64 else 1e-13, atol=1e-12 if name in ("var", "std") else 0
+        )
+
+
+@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
+def test_extremes_are_those_of_numpys_order(name):
+    rng = np.random.default_rng(5)
+    for n in (1, 2, 17, 200):
+        a = of_parts(rng.integers(-2, 3, (20, n)).astype(float), rng.integers(-2, 3, (20, n)).astype(float))
+        a[5] = -np.inf
+        for axis, nan in itertools.product((0, 1), (1, complex(np.nan, 1), complex(1, np.nan))):
+            a[3, n // 2] = nan
+            got = xt.evaluate(getattr(xt, name)(xt.asarray(a), axis=axis)).numpy()
+            assert_same(got, getattr(np, name)(a, axis=axis), name)
+
+
+def test_sums_are_within_the_error_of_a_tree():
+    a = some(np.complex64, 100_000)
+    got, want = complex(xt.sum(xt.asarray(a))), a.astype(np.complex128).sum()
+    bound = 2 * np.finfo(np.float32).eps * 17
+    assert (
+        abs(got.real - want.real) <= bound * abs(a.real).sum()
+        and abs(got.imag - want.imag) <= bound * abs(a.imag).sum()
+    )
+
+
+def test_folds_inside_of_statements():
+    a = some(np.complex128, (6, 11))
+    z = xt.array(a)
+    z /= xt.sum(abs(z), axis=1, keepdims=True)
+    want = a / abs(a).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(z.numpy(), want, rtol=1e-14)
+    z[...] = z - xt.mean(z, axis=0)
+    np.testing.assert_allclose(z.numpy(), want - want.mean(0), rtol=1e-13, atol=1e-16)
+    assert float(xt.norm(z)) == pytest.approx(np.linalg.norm(z.numpy()), rel=1e-14)
+
+
+def test_folds_over_nothing():
+    z = xt.zeros((0, 3), np.complex64)
+    assert xt.evaluate(xt.sum(z, axis=0)).numpy().tolist() == [0j] * 3
+    assert xt.evaluate(xt.prod(z, axis=0)).numpy().tolist() == [1 + 0j] * 3
+    with pytest.raises(xt.ShapeError):
+        xt.max(z, axis=0)
+
+
+@xt.reducer(identity=(0.0, 0.0))
+def moments(a, b, c, d):
+    return a + c, b + d
+
+
+def test_a_reducer_of_ones_own():
+    a = some(np.complex128, (4, 50))
+    first, second = moments(xt.asarray(a), xt.square(xt.asarray(a)), axis=1)
+    np.testing.assert_allclose(xt.evaluate(first).numpy(), a.sum(1), rtol=1e-13)
+    np.testing.assert_allclose(xt.evaluate(second).numpy(), (a * a).sum(1), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((3, 4), (4, 5)), ((7,), (7,)), ((3, 4), (4,)), ((4,), (4, 6)), ((2, 3, 4), (2, 4, 5)), ((33, 65), (65, 34))],
+)
+def test_products(a, b, dtype):
+    x, y = some(dtype, a), some(dtype, b, 1)
+    got = xt.evaluate(xt.asarray(x) @ xt.asarray(y)).numpy()
+    np.testing.assert_allclose(
+        got, x @ y, rtol=1e-4 if dtype == np.complex64 else 1e-12, atol=1e-5 if dtype == np.complex64 else 1e-13
+    )
+    out = xt.zeros(got.shape, dtype) + 1 if got.ndim else None
+    if out is not None:
+        target = xt.evaluate(out)
+        target += 2j * (xt.asarray(x) @ xt.asarray(y))
+        np.testing.assert_allclose(
+            target.numpy(), 1 + 2j * (x @ y), rtol=1e-4, atol=1e-4 if dtype == np.complex64 else 1e-12
+        )
+
+
+# Kernels, operations of one's own, other places.
+
+
+@xt.kernel
+def turned(a, b, *, s):
+    a[...] = a * s + b
+    b[...] = a.conj() * 1j
+    a.real -= b.imag
+
+
+@xt.op
+def mixed(x, y):
+    return x * y + 2.0 * x if abs(x) > abs(y) else x - y
+
+
+def test_a_kernel():
+    p, q = some(np.complex64, 29), some(np.complex64, 29, 1)
+    a, b = xt.array(p), xt.array(q)
+    with pytest.raises(xt.AliasError):
+        turned(a, b, s=0.5)
+
+
+@xt.kernel
+def stepped(a, b, *, s):
+    a[...] = a * s + b
+    b[...] = a.conj() * 1j
+
+
+def test_a_kernel_of_two_statements():
+    p, q = some(np.complex64, 29), some(np.complex64, 29, 1)
+    a, b = xt.array(p), xt.array(q)
+    lists = [xt.array(p) for _ in range(3)], [xt.array(q) for _ in range(3)]
+    for n in range(4):
+        stepped(a, b, s=0.5 + n)
+        stepped.foreach(*lists, s=0.5 + n)
+        p = p * np.float32(0.5 + n) + q
+        q = p.conj() * np.complex64(1j)
+        np.testing.assert_allclose(a.numpy(), p, rtol=1e-5)
+        np.testing.assert_allclose(b.numpy(), q, rtol=1e-5)
+        for x, y in zip(*lists, strict=True):
+            assert_same(x.numpy(), a.numpy())
+            assert_same(y.numpy(), b.numpy())
+
+
+def test_an_operation_of_ones_own():
+    p, q = some(np.complex128, 29), some(np.complex128, 29, 1)
+    got = xt.evaluate(mixed(xt.asarray(p), xt.asarray(q))).numpy()
+    np.testing.assert_allclose(got, np.where(abs(p) > abs(q), p * q + 2 * p, p - q), rtol=1e-13)
+
+
+def test_other_places():
+    a = some(np.complex64, (3, 5))
+    z = xt.asarray(a)
+    assert_same(xt.evaluate(xt.flip(z * 1, axis=1)).numpy(), a[:, ::-1])
+    assert_same(xt.evaluate(xt.pad(z, 2)).numpy(), np.pad(a, 2))
+    assert_same(xt.evaluate(xt.concat(z, z * 1, axis=0)).numpy(), np.concatenate([a, a]))
+    assert_same(xt.evaluate(xt.reshape(z * 1, (5, 3))).numpy(), a.reshape(5, 3))
+    assert_same(xt.evaluate((z + 0).T).numpy(), (a + 0).T)
+    assert_same(xt.evaluate((z * 1)[::2, ::-2]).numpy(), (a * 1)[::2, ::-2])
+    assert_same(xt.evaluate(xt.where(z.real > 0, z, 1j)).numpy(), np.where(a.real > 0, a, np.complex64(1j)))
+    x, y = xt.zeros((3, 5), np.complex64), xt.zeros((2, 5), np.complex64)
+    xt.concat(x, y, axis=0)[...] = xt.concat(z, z[:2] * 2, axis=0)
+    assert_same(np.concatenate([x.numpy(), y.numpy()]), np.concatenate([a, a[:2] * 2]))
+    assert_same(xt.evaluate(xt.outer(z[0], z[1])).numpy(), product(a[0][:, None], a[1]))
+
+
+# Interop.
+
+
+def test_exchange():
+    a = some(np.complex128, (2, 3))
+    z = xt.asarray(a)
+    z *= 2
+    assert np.shares_memory(z.numpy(), a)
+    assert_same(np.from_dlpack(z), a)
+    assert_same(xt.asarray(np.from_dlpack(a)).numpy(), a)
+    assert_same(xt.asarray(memoryview(a)).numpy(), a)
+    assert repr(xt.array([1 + 2j])) == "tensor([1.+2.j], shape=(1,), dtype=complex64)"
+    assert z[0, 0].item() == a[0, 0] and type(z[0, 0].item()) is complex
+    with pytest.raises(TypeError):
+        float(z[0, 0])
+
+
+def test_a_plan_counts_what_complex_numbers_are():
+    z, out = xt.ones(10, np.complex64), xt.zeros(10, np.complex64)
+    plan = xt.plan(out, z * z)
+    assert (plan.bytes_read, plan.bytes_written, plan.flops) == (80, 80, 60)
+    assert "complex64" in plan.explain()
