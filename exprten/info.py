@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from exprten_jit.backends import llvm_run
 from exprten_jit.dtypes import ROWS
+from exprten_jit.store import store
 from exprten_jit.threads import default_threads, processors
 
 from .blas import available
@@ -36,6 +37,7 @@ def info() -> dict[str, Any]:
         "element types": [row.name for row in ROWS],
         "matrix products": available(),
         "kernel entry": "ctypes" if USE_CTYPES else "builtin",
+        "disk cache": "none" if (disk := store()) is None else str(disk.folder),
         "devices": ["cpu"],
         "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("EXPRTEN_")},
     }
