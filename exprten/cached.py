@@ -36,6 +36,10 @@ from .statement import Signature
 
 VERIFY = os.environ.get("EXPRTEN_VERIFY_CACHE", "0") not in ("", "0")
 NEUTRAL = ("max_recompute", "num_threads", "blas")  # options that decide no machine code
+# Settings that decide none. Any other is in the name, also one that nobody thought of here: that costs time at most.
+NEUTRAL_SETTINGS = frozenset(
+    f"EXPRTEN_{name}" for name in ("BLAS", "CACHE", "CACHE_DIR", "CACHE_SIZE", "CTYPES", "NUM_THREADS", "VERIFY_CACHE")
+)
 
 
 @dataclass(frozen=True)
@@ -125,10 +129,15 @@ def _name(signature: Signature) -> str | None:
     if store() is None or not sources:
         return None
     try:
-        return llvm_run.name_of("kernel", sources, text_of(signature))
+        return llvm_run.name_of("kernel", sources, _settings(), text_of(signature))
     except UnstableError as error:
         LOG.debug("cache: a kernel is not kept: it holds %s", error)
         return None
+
+
+@cache
+def _settings() -> str:
+    return repr(sorted((k, v) for k, v in os.environ.items() if k.startswith("EXPRTEN_") and k not in NEUTRAL_SETTINGS))
 
 
 def text_of(x: Any) -> str:

@@ -1,4 +1,4 @@
-"""What a process of `test_cache` does: one of every kind of thing that is compiled. Prints its results and what they took, as JSON."""
+"""What a process of `test_cache` does: something of every kind that is compiled. Prints its results and what they took, as JSON."""
 
 import contextlib
 import hashlib
