@@ -11,9 +11,8 @@ from hypothesis import settings
 
 GOLDEN = Path(__file__).parent / "golden"
 
-os.environ["EXPRTEN_CACHE"] = (
-    "0"  # what a test compiles is the same whatever ran before; tests of the cache switch it on
-)
+# What a test compiles is the same whatever ran before it; tests of the cache switch it on.
+os.environ["EXPRTEN_CACHE"] = "0"
 
 # No deadline: the first example of a kernel compiles it. In CI the examples are the same in every run, so a red run is ours.
 settings.register_profile("local", deadline=None, print_blob=True)

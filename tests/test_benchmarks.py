@@ -23,6 +23,14 @@ def test_quick_run_fills_the_table(tmp_path):
     assert all(len(times) >= 2 for row in rows for times in row["times"].values())
 
 
+def test_quick_run_of_the_cache_prints_what_a_load_takes():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")])}
+    command = [sys.executable, "tests/benchmarks/cache.py", "--quick"]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert {line.split()[0] for line in ran.stdout.splitlines() if line} == {"load", "first"}
+
+
 def test_quick_run_of_kernels_prints_every_row():
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")])}
     command = [sys.executable, "tests/benchmarks/kernels.py", "--quick"]

@@ -25,6 +25,7 @@ from pathlib import Path
 LOG = logging.getLogger("exprten")
 LOG.addHandler(logging.NullHandler())  # the cache is to be silent where nobody listens
 
+STARTED = time.time()  # about when sources were imported
 MAGIC = b"exprten1"
 DIGEST = 32  # bytes of SHA-256
 _HEAD = len(MAGIC) + 2 * DIGEST + 4
@@ -233,10 +234,16 @@ def store() -> Store | None:
 
 @cache
 def digest_of(package: Path) -> str:
-    """A digest of the sources of a package; empty where there are none."""
+    """A digest of the sources of a package; empty where there are none, or others than those that this process runs."""
     found = hashlib.sha256()
     paths = sorted(package.rglob("*.py"))
     for path in paths:
+        facts = path.stat()
+        if (
+            max(facts.st_mtime, facts.st_ctime) > STARTED
+        ):  # what the old ones compile would be found by the name of the new
+            LOG.warning("cache: none in this process: %s has changed since it was imported", path)
+            return ""
         data = path.read_bytes()
         found.update(f"{path.relative_to(package).as_posix()} {len(data)}\n".encode())
         found.update(data)
