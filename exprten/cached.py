@@ -161,7 +161,7 @@ def text_of(x: Any) -> str:
             return _of_map(x)
         case Options():
             return _of_fields(x, [f.name for f in fields(x) if f.name not in NEUTRAL])
-        case type() if x in (int, float):
+        case type() if x in (int, float, complex):  # a Python number in the tree
             return x.__name__
     if is_dataclass(x) and not isinstance(x, type):
         return _of_fields(x, [f.name for f in fields(x)])

@@ -32,11 +32,12 @@ def work():
     rng = np.random.default_rng(3)
     x, y, a, b = (xt.array(rng.uniform(0.5, 1.5, (6, 7))) for _ in range(4))
     square, weights = xt.array(rng.uniform(size=(7, 7))), xt.array(rng.uniform(size=(12, 7)))
-    sums, total = xt.zeros((6, 1)), xt.zeros(1)
+    sums, total, pairs = xt.zeros((6, 1)), xt.zeros(1), xt.array([1 + 1j, 2 - 1j])
     x[...] = xt.exp(y) * 2 + x
     sums[...] = xt.sum(x, axis=1, keepdims=True)
     x[...] = x / xt.sum(x, axis=1, keepdims=True)  # the target is read where it is not stored
     y[...] = xt.flip(a, axis=1) + bend(a, b)
+    pairs[...] = pairs * (1 + 2j) + 0.5
     total[...] = product(a)
     b[...] = xt.maximum(xt.dot(a, square) + 1, 0)
     xt.concat(a, b, axis=0)[...] = weights
@@ -44,7 +45,7 @@ def work():
         x += y * 0.25
         momentum(x, y, a, lr=0.1)
         momentum.foreach([x, y], [a, b], [square[:6], weights[:6]], lr=0.1)
-    return x, y, a, b, sums, total
+    return x, y, a, b, sums, total, pairs
 
 
 def main():
