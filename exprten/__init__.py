@@ -5,7 +5,10 @@ weight -= eta * (grad + lam * weight)        # one kernel, no temporary
 
 from __future__ import annotations
 
-from numpy import bool_, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+from typing import TYPE_CHECKING, Any
+
+from exprten_jit.dtypes import DTYPES as _DTYPES
+from numpy import bool_, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
 from . import functions, library, linalg, optim, testing
 from .buffer import memory
@@ -91,7 +94,7 @@ __all__ = [
     "Target", "Tensor", "TensorContainer", "abs", "all", "alloc_space", "any", "arange", "argmax", "argmin",
     "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes",
     "broadcast_scalar", "broadcast_to", "broadcast_with_axis", "concat", "copy", "count_nonzero", "cpu", "crop",
-    "empty", "empty_like", "evaluate", "flip", "float32", "float64", "free_space", "full", "gpu", "info", "int8",
+    "empty", "empty_like", "evaluate", "flip", "float16", "float32", "float64", "free_space", "full", "gpu", "info", "int8",
     "int16", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "kernel", "max", "mean", "memory",
     "min", "mirror", "new_tensor", "no_compile", "norm", "ones", "op", "optim", "options", "pad", "plan", "prod",
     "range", "reduce_except_dim", "reduce_keepdim", "reduce_with_axis", "reducer", "repmat", "req", "reshape", "slice",
@@ -99,3 +102,14 @@ __all__ = [
     "uint32", "uint64", "var", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += functions.__all__ + library.__all__ + linalg.__all__
+
+if TYPE_CHECKING:
+    bfloat16: Any  # a scalar type of ml_dtypes, which has no types of its own
+else:
+
+    def __getattr__(name: str) -> type:
+        """`bfloat16`: the library that has it is imported when somebody asks."""
+        row = _DTYPES.get(name)
+        if row is None or not row.like:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return row.numpy.type

@@ -36,8 +36,10 @@ def folded(dot: Dot, origins: Origins) -> Expr:
     multiply, reducer = _WAYS[row.kind]
     spread = _spread(dot)
     origins |= {id(view): x for view, x in zip(spread, dot.operands, strict=True)}
-    a, b = (x if x.key.dtype is row else cast(x, row.numpy) for x in spread)
-    return reduction(reducer, build(multiply, a, b), -1, keepdims=False, dtype=row.numpy, operation="dot")
+    inner = row.computed
+    a, b = (x if x.key.dtype is inner else cast(x, inner.numpy) for x in spread)
+    found = reduction(reducer, build(multiply, a, b), -1, keepdims=False, dtype=inner.numpy, operation="dot")
+    return found if inner is row else cast(found, row.numpy)
 
 
 def _spread(dot: Dot) -> tuple[Expr, Expr]:

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 from exprten_jit.derived import row_of, takes_complex
+from exprten_jit.dtypes import DTYPES as BY_NAME
 from exprten_jit.dtypes import ROWS as DTYPES
 from exprten_jit.dtypes import DType, of_numpy
+from exprten_jit.ops import resolved
 
 from .device import Device, cpu
 from .errors import DeviceError, DTypeError
@@ -158,7 +160,7 @@ def resolve_types(op: str, given: Sequence[Any]) -> tuple[DType, ...]:
     row = row_of(op)
     assert row.resolve is not None
     try:
-        wanted = row.resolve(given)
+        wanted = resolved(row.resolve, given)
     except DTypeError:
         raise  # of an operation inside of one of somebody's own: it says more
     except TypeError:
@@ -181,11 +183,16 @@ _HINTS = {
 
 
 def dtype_row(dtype: Any, operation: str) -> DType:
-    """The row of a type in any spelling that np.dtype takes. Raises DTypeError for a type that exprten does not have."""
+    """The row of a type in any spelling that np.dtype takes. Raises DTypeError for a type that exprten does not have, ImportError
+    for one whose library is not installed.
+    """
     try:
         wanted = np.dtype(dtype)
     except TypeError:
-        raise DTypeError(f"{operation}: {dtype!r} is no element type") from None
+        named = BY_NAME.get(dtype) if isinstance(dtype, str) else None
+        if named is None:
+            raise DTypeError(f"{operation}: {dtype!r} is no element type") from None
+        wanted = named.numpy  # NumPy knows the name once the library that has it is imported
     row = of_numpy(wanted)
     if row is None:
         order = " in foreign byte order" if not wanted.isnative else ""

@@ -60,7 +60,7 @@ def _tensor(x: Expr, row: DType) -> Leaf | None:
     if isinstance(x, Apply) and x.key.op == "cast" and x.key.dtype is row and isinstance(x.a, Leaf):
         old = x.a.key.dtype
         wider = old.bits < row.bits and (old.kind == row.kind or old.kind in "bu")
-        if wider or old is row or (row.kind == "f" and old.kind != "f"):
+        if wider or old is row or (row.kind == "f" and old.kind != "f" and not row.wide):
             return x.a
     return x if isinstance(x, Leaf) else None
 
@@ -115,7 +115,7 @@ def _blas(types: Gemm, c: _Matrix, a: _Matrix, b: _Matrix, wanted: str | None) -
     if types.c.kind != "f" or not types.a is types.b is types.c or a.shape[1] == 0:
         return None
     by = provider(wanted)
-    if by is None:
+    if by is None or ("gemm", types.c.name) not in by.address:
         return None
     found = _gemv(c, a, b) if 1 in c.shape else _gemm(c, a, b)
     if found is None:

@@ -21,7 +21,7 @@ from .errors import DTypeError
 from .expr import Expr, as_expr, check_range, coerce, late
 from .own_op import Op
 from .promote import typed
-from .reduction import several
+from .reduction import rounded, several, wide
 from .shape import broadcast
 from .source import captured
 from .terms import PLAIN, TRUTHS, Call, Definition, Like, Number, Operand, Term, signature
@@ -73,6 +73,8 @@ class Reducer:
             )
         given = [as_expr(coerce(x, name)) for x in operands]
         sources = [made(*given) for made in self._element] or _of_one_shape(given, name)
+        given_types = [src.key.dtype for src in sources]
+        sources = [wide(src) for src in sources]
         dtypes = tuple(src.key.dtype for src in sources)
         if dtypes not in self._checked:
             self._check(dtypes)
@@ -80,7 +82,9 @@ class Reducer:
         found = several(self._name, sources, axis, keepdims, self._checked[dtypes], name)
         if self._result is not None:
             made: Expr = self._result(*found)
-            return made
+            floats = {row for row in given_types if row.kind == "f"}
+            return rounded(made, floats.pop()) if len(floats) == 1 else made
+        found = tuple(rounded(x, row) for x, row in zip(found, given_types, strict=True))
         return found if len(found) > 1 else found[0]
 
     def _check(self, dtypes: Sequence[DType]) -> None:

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from exprten_jit.ops import loops_of, resolved
 
 from . import shape as shapes
 from .errors import CompileError, DTypeError, ShapeError
@@ -127,6 +128,7 @@ def _computed(root: Expr) -> bool:
 
 
 _FREE = frozenset({"leaf", "scalar", "iota", "remap", "cast", "positive", "identity"})
+_MATMUL = loops_of(np.matmul)
 _found: dict[tuple[Key, Key, Contraction], Key] = {}
 
 
@@ -134,7 +136,7 @@ def _key(a: Key, b: Key, how: Contraction, operation: str) -> Key:
     found = _found.get((a, b, how))
     if found is None:
         try:
-            wanted = np.matmul.resolve_dtypes((a.dtype.numpy, b.dtype.numpy, None))[-1]
+            wanted = resolved(_MATMUL, (a.dtype.numpy, b.dtype.numpy))[-1]
         except TypeError:
             raise DTypeError(f"{operation}: not defined for {a.dtype}, {b.dtype}; convert with xt.cast") from None
         row = dtype_row(wanted, f"{operation}: of {a.dtype}, {b.dtype}")

@@ -11,7 +11,7 @@ import numpy as np
 from . import shape as shapes
 from .errors import ShapeError
 from .expr import Expr, Iota, as_expr, build, cast, coerce
-from .reduction import axes_of, reduction, several
+from .reduction import axes_of, reduction, rounded, several, wide
 
 Axes = Any  # an int, several, or None for all
 
@@ -50,7 +50,7 @@ def mean(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
     """The sum over `axis`, None for all, by the number of elements; of integers and bool as float64, NaN for none."""
     e = _float(src, "mean")
     count = _count(e, axis, "mean")
-    return sum(e, axis, keepdims) / float(count)
+    return rounded(sum(wide(e), axis, keepdims) / float(count), e.key.dtype)
 
 
 def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:
@@ -60,6 +60,10 @@ def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> E
     The mean comes first, in a pass of its own: nothing is lost by cancellation.
     """
     e = _float(src, "var")
+    return rounded(_var(wide(e), axis, keepdims, ddof), e.key.dtype)
+
+
+def _var(e: Expr, axis: Axes, keepdims: bool, ddof: int) -> Expr:
     count = _count(e, axis, "var")
     distance = _size_squared(e - mean(e, axis, keepdims=True))
     freedom = count - ddof
@@ -68,13 +72,15 @@ def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> E
 
 def std(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:
     """The square root of `var`."""
-    return build("sqrt", var(src, axis, keepdims, ddof))
+    e = _float(src, "var")
+    return rounded(build("sqrt", _var(wide(e), axis, keepdims, ddof)), e.key.dtype)
 
 
 def norm(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
     """The square root of the sum of squares over `axis`, None for all."""
-    squares = _size_squared(_float(src, "norm"))
-    return build("sqrt", reduction("sum", squares, axis, keepdims, operation="norm"))
+    e = _float(src, "norm")
+    squares = _size_squared(wide(e))
+    return rounded(build("sqrt", reduction("sum", squares, axis, keepdims, operation="norm")), e.key.dtype)
 
 
 def count_nonzero(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:

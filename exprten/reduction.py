@@ -63,6 +63,32 @@ def reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any = None
     the user called, where that is not the reducer.
     """
     operation = operation or name
+    narrow = src.key.dtype if dtype is None else dtype_row(dtype, operation)
+    if narrow.wide:
+        return _rounded_once(name, src, axis, keepdims, None if dtype is None else narrow, operation)
+    return _reduction(name, src, axis, keepdims, dtype, operation)
+
+
+def wide(e: Expr) -> Expr:
+    """Narrow floats as the type that they are computed in: what is made of several folds and operations is rounded once."""
+    row = e.key.dtype
+    return cast(e, row.computed.numpy) if row.wide else e
+
+
+def rounded(value: Expr, narrow: DType) -> Expr:
+    """What was computed in a wider type as `narrow`, if it is one."""
+    return cast(value, narrow.numpy) if narrow.wide and value.key.dtype is narrow.computed else value
+
+
+def _rounded_once(name: str, src: Expr, axis: Any, keepdims: bool, dtype: DType | None, operation: str) -> Expr:
+    """A fold of narrow floats, of which only the result is rounded; without a `dtype` it is of their type, if it is of floats."""
+    if dtype is None:
+        return rounded(_reduction(name, src, axis, keepdims, None, operation), src.key.dtype)
+    elements = src if src.key.dtype is dtype else cast(src, dtype.numpy)
+    return cast(_reduction(name, elements, axis, keepdims, dtype.computed.numpy.type, operation), dtype.numpy)
+
+
+def _reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any, operation: str) -> Expr:
     known = _known.get((name, src.key, src.shape, axis, keepdims, dtype)) if _plain(axis, keepdims, dtype) else None
     if known is None:
         return _new_reduction(name, src, axis, keepdims, dtype, operation)

@@ -77,7 +77,7 @@ class Tensor(Leaf):
     def __repr__(self) -> str:
         if not self.buffer.address:
             return f"<tensor {self.shape} {self.dtype}, no memory>"
-        values = np.array2string(np.asarray(_interface(self)), separator=", ", prefix="tensor(")
+        values = np.array2string(_array(self, _interface(self)), separator=", ", prefix="tensor(")
         return f"tensor({values}, shape={self.shape}, dtype={self.dtype})"
 
     # views
@@ -169,7 +169,7 @@ class Tensor(Leaf):
 
     def _item(self) -> Any:
         require_memory(self, "item")
-        return np.asarray(_interface(self)).item()
+        return _array(self, _interface(self)).item()
 
     def __index__(self) -> int:
         if self.shape or self.key.dtype.kind not in "iu":
@@ -191,7 +191,7 @@ class Tensor(Leaf):
     def numpy(self) -> np.ndarray[Any, Any]:  # type: ignore[override]  # an expression has none
         """The elements as a NumPy array on the same memory. While it lives the memory cannot be freed."""
         require_memory(self, "numpy")
-        return np.asarray(Export(self.buffer, _interface(self).__array_interface__))
+        return _array(self, Export(self.buffer, _interface(self).__array_interface__))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:  # type: ignore[override]
         array = self.numpy()
@@ -284,6 +284,12 @@ def _interface(t: Tensor) -> _Interface:
         "version": 3,
     }
     return made
+
+
+def _array(t: Tensor, exporter: Any) -> np.ndarray[Any, Any]:
+    """The elements that an exporter of a tensor's array interface shows: of a type that is none of NumPy's it says the size only."""
+    found = np.asarray(exporter)
+    return found if found.dtype == t.dtype else found.view(t.dtype)
 
 
 _VIEWS = frozenset(("index", "transpose", "reshape"))  # what an argument of a kernel has before it has memory

@@ -256,7 +256,7 @@ def reference_cast(x: Any, dtype: Any) -> np.ndarray:
             return a.astype(to)
     info = np.iinfo(to)
     number = np.where(np.isnan(a), 0, np.trunc(a.astype(np.float64)))
-    top = float(info.max) if to.itemsize < 8 else 2.0**63
+    top = float(info.max)
     inside = np.clip(number, float(info.min), np.nextafter(top, 0) if to.itemsize == 8 else top).astype(to)
     return np.where(number >= top, to.type(info.max), inside).astype(to)
 

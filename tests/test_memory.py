@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import exprten as xt
 from exprten.buffer import NO_MEMORY
 
-DTYPES = tuple(row.name for row in ROWS)
+DTYPES = tuple(row.name for row in ROWS if not row.like)  # NumPy's
 
 
 class Watch:

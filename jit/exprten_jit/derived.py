@@ -36,7 +36,7 @@ from .pairs import Pair, cast
 from .vmath import bits as representation
 from .vmath import exp, hyperbolic, inverse, log, paired, special, trig
 from .vmath import power as powers
-from .vmath.terms import formula
+from .vmath.terms import Term, formula, rounded_once
 
 
 @dataclass(frozen=True)
@@ -294,6 +294,10 @@ def _cube(a: Value) -> Value:
     return apply("multiply", apply("multiply", a, a), a)
 
 
+def _nextafter(a: Value, b: Value) -> Value:
+    return representation.nextafter(Term(a), Term(b)).value  # of the type itself: no formula's wider one
+
+
 def _power(a: Value, b: Value) -> Value:
     return formula(powers.power)(a, b) if a.dtype.kind == "f" else op("ipow", (a, b), a.dtype)
 
@@ -340,15 +344,15 @@ DERIVED: tuple[Derived, ...] = (
     Derived("absolute", 1, np.absolute, lambda o, a: (o.sign(a),), (NONZERO,), expand=_absolute),
     Derived("sign", 1, np.sign, lambda o, a: (0 * a,), (NONZERO,), cost=4, expand=_sign),
     Derived("square", 1, np.square, lambda o, a: (2 * a,), expand=lambda a: apply("multiply", a, a)),
-    Derived("cube", 1, _cube_reference, lambda o, a: (3 * a * a,), resolve=common_types, expand=_cube),
+    Derived("cube", 1, _cube_reference, lambda o, a: (3 * a * a,), resolve=common_types, expand=rounded_once(_cube)),
     Derived("reciprocal", 1, np.reciprocal, lambda o, a: (-1 / (a * a),), (NONZERO,), cost=4, expand=_reciprocal),
     Derived("conjugate", 1, np.conjugate, lambda o, a: (1,), cost=0, expand=_same),
     Derived("real", 1, np.real, lambda o, a: (1,), cost=0, resolve=_part_types, expand=_same),
     Derived("imag", 1, np.imag, lambda o, a: (0 * a,), cost=0, resolve=_part_types, expand=lambda a: _number(0, a)),
     Derived("angle", 1, np.angle, lambda o, a: (0 * a,), (NONZERO,), cost=70, resolve=_angle_types,
             expand=lambda a: apply("arctan2", _number(0, a), a)),
-    Derived("floor_divide", 2, np.floor_divide, lambda o, a, b: (0 * a, 0 * b), (REAL, NONZERO), cost=30, expand=_floor_divide),
-    Derived("remainder", 2, np.remainder, lambda o, a, b: (1, -o.floor(a / b)), (REAL, NONZERO), cost=30, expand=_remainder),
+    Derived("floor_divide", 2, np.floor_divide, lambda o, a, b: (0 * a, 0 * b), (REAL, NONZERO), cost=30, expand=rounded_once(_floor_divide)),
+    Derived("remainder", 2, np.remainder, lambda o, a, b: (1, -o.floor(a / b)), (REAL, NONZERO), cost=30, expand=rounded_once(_remainder)),
     Derived("left_shift", 2, np.left_shift, None, (REAL, SHIFT), expand=_shift("shift_left")),
     Derived("right_shift", 2, np.right_shift, None, (REAL, SHIFT), expand=_shift("shift_right")),
     Derived("invert", 1, np.invert,
@@ -401,7 +405,7 @@ DERIVED: tuple[Derived, ...] = (
             expand=formula(hyperbolic.arctanh)),
     Derived("erf", 1, references.erf, lambda o, a: (2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=50, resolve=loops_of(np.exp),
             expand=formula(special.erf)),
-    Derived("nextafter", 2, np.nextafter, cost=10, expand=formula(representation.nextafter)),
+    Derived("nextafter", 2, np.nextafter, cost=10, expand=_nextafter),
     Derived("ldexp", 2, np.ldexp, cost=14, expand=formula(representation.ldexp)),
     Derived("xlogy", 2, references.xlogy, lambda o, a, b: (o.log(b), a / b), (REAL, POSITIVE), cost=30, resolve=loops_of(np.hypot),
             expand=formula(representation.xlogy)),

@@ -7,6 +7,8 @@ CUDA, and how a scalar of it travels into a kernel. No other file asks for a typ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ class DType:
     apart everywhere else, so that it has no lane); operations are chosen by it.
     `memory` and `lane` are LLVM types: a bool is a byte in memory and one bit in a register.
     `word` is the `struct` code of a scalar argument: every argument of a kernel is one 8-byte word, a complex one is two.
+    A *narrow* float has no arithmetic of its own: a lane of it is the number as a `wide`, every operation is that type's, and what
+    it comes to is rounded to the narrow type by `rounding`.
     """
 
     name: str
@@ -30,6 +34,10 @@ class DType:
     suffix: str  # of an LLVM intrinsic: llvm.sqrt.<suffix>
     cuda: str
     word: str
+    wide: str = ""  # of a narrow float, the type it is computed in
+    rounding: str = ""  # likewise: `half`, by the processor's own conversion; `upper`, the upper 16 bits
+    library: str = "numpy"  # the module that has it
+    like: str = ""  # the type of NumPy's whose loops it has, where it is none of NumPy's
     part: str = ""  # what a complex number is two of
 
     @property
@@ -37,8 +45,27 @@ class DType:
         return self.bits // 8
 
     @property
+    def computed(self) -> DType:
+        """The type that arithmetic is done in."""
+        return DTYPES[self.wide] if self.wide else self
+
+    @cached_property
     def numpy(self) -> np.dtype[np.generic]:
-        return np.dtype(self.name)
+        """Its NumPy dtype. Raises ImportError where the library that has it is not installed."""
+        try:
+            return np.dtype(getattr(import_module(self.library), self.name) if self.like else self.name)
+        except ImportError:
+            raise ImportError(
+                f"{self.name}: NumPy has no such type, and {self.library}, which has it, is not installed; "
+                "pip install exprten[bf16]"
+            ) from None
+
+    def rounded(self, value: bool | int | float) -> bool | int | float:
+        """The number of this type that a constant is."""
+        if not self.wide:
+            return value
+        with np.errstate(over="ignore"):
+            return float(self.numpy.type(value))
 
     @property
     def python(self) -> type[Any]:
@@ -64,7 +91,7 @@ class DType:
         return self.name
 
 
-#       name       kind bits memory  lane      suffix  cuda             word
+#       name       kind bits memory  lane      suffix  cuda             word  wide  rounding  library  like
 ROWS = (
     DType("bool", "b", 8, "i8", "i1", "i1", "bool", "q"),
     DType("int8", "i", 8, "i8", "i8", "i8", "signed char", "q"),
@@ -75,6 +102,8 @@ ROWS = (
     DType("uint16", "u", 16, "i16", "i16", "i16", "unsigned short", "q"),
     DType("uint32", "u", 32, "i32", "i32", "i32", "unsigned int", "q"),
     DType("uint64", "u", 64, "i64", "i64", "i64", "unsigned long long", "Q"),
+    DType("float16", "f", 16, "i16", "float", "f32", "__half", "d", "float32", "half"),
+    DType("bfloat16", "f", 16, "i16", "float", "f32", "__nv_bfloat16", "d", "float32", "upper", "ml_dtypes", "float16"),
     DType("float32", "f", 32, "float", "float", "f32", "float", "d"),
     DType("float64", "f", 64, "double", "double", "f64", "double", "d"),
     DType("complex64", "c", 64, "", "", "", "", "dd", part="float32"),

@@ -95,7 +95,7 @@ def _value(
         case Component(of, position):
             return known[id(of)][position]
         case Op("cast", (a,), dtype):
-            return convert(known[id(a)], dtype)
+            return convert(known[id(a)], a.dtype, dtype)
         case Op("bits", (a,), dtype):
             return np.asarray(known[id(a)]).view(dtype.numpy)[()]
         case Op("floor_divide", (a, b)):
@@ -105,9 +105,9 @@ def _value(
     raise AssertionError(f"no such value: {type(node).__name__}")
 
 
-def convert(x: Any, dtype: DType) -> Any:
-    """`x` as `dtype`: floats go to integers truncated and saturated, NaN goes to 0, integers wrap."""
-    if dtype.kind in "iu" and x.dtype.kind == "f":
+def convert(x: Any, source: DType, dtype: DType) -> Any:
+    """`x` of type `source` as `dtype`: floats go to integers truncated and saturated, NaN goes to 0, integers wrap."""
+    if dtype.kind in "iu" and source.kind == "f":
         number = 0.0 if np.isnan(x) else float(x)
         return dtype.numpy.type(max(dtype.smallest, min(dtype.largest, int(np.clip(np.trunc(number), -1e30, 1e30)))))
     return x.astype(dtype.numpy)

@@ -14,6 +14,7 @@ Columns:
     derivative    (o, *operands) -> one partial derivative an operand; `o` is any namespace with NumPy's names; None: not
                   differentiable there
     domain        an interval for each operand, for tests and for error texts
+    rounds        whether the result may lie between two numbers of the operands' type, and is rounded to one
     cost          in additions; what hoisting and recomputation are weighed by
 """
 
@@ -28,6 +29,8 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from .dtypes import of_numpy
 
 Types = Sequence[Any]  # np.dtype, or the classes int and float for a weak Python scalar
 Resolve = Callable[[Types], tuple[np.dtype[Any], ...]]
@@ -76,6 +79,7 @@ class Primitive(Row):
 
     llvm: Mapping[str, str] = field(default_factory=dict)
     cuda: Mapping[str, str] = field(default_factory=dict)
+    rounds: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,6 +95,22 @@ def loops_of(reference: Callable[..., Any]) -> Resolve:
         return reference.resolve_dtypes((*types, None))
 
     return resolve
+
+
+def resolved(resolve: Resolve, types: Types) -> tuple[np.dtype[Any], ...]:
+    """What `resolve` gives for operand types, of which one may be none of NumPy's: it has the loops of the type it is like, and
+    integers beside it take its type, as Python's do (the lattice of JAX). Raises TypeError beside the type itself that it is like.
+    """
+    rows = [of_numpy(t) if isinstance(t, np.dtype) else None for t in types]
+    own = next((row for row in rows if row is not None and row.like), None)
+    if own is None:
+        return resolve(types)
+    like = np.dtype(own.like)
+    if any(t == like for t in types if isinstance(t, np.dtype)):
+        raise TypeError(f"{own} and {like} have no common type")
+    whole = [row is not None and row.kind in "iu" for row in rows]
+    wanted = resolve([like if row is own else int if n else t for t, row, n in zip(types, rows, whole, strict=True)])
+    return tuple(own.numpy if t == like else t for t in wanted)
 
 
 def promoted(types: Types) -> np.dtype[Any]:
@@ -190,17 +210,17 @@ def _scale(a: Any, k: Any) -> Any:
 # fmt: off
 PRIMITIVES: tuple[Primitive, ...] = (
     # arithmetic; on bool, addition is `or` and multiplication is `and`, as in NumPy
-    Primitive("add", 2, np.add, lambda o, a, b: (1, 1),
+    Primitive("add", 2, np.add, lambda o, a, b: (1, 1), rounds=True,
               llvm={"f": "fadd", "i": "add", "u": "add", "b": "or"},
               cuda={**_kinds("fiu", "({0} + {1})"), "b": "({0} | {1})"}),
-    Primitive("subtract", 2, np.subtract, lambda o, a, b: (1, -1),
+    Primitive("subtract", 2, np.subtract, lambda o, a, b: (1, -1), rounds=True,
               llvm={"f": "fsub", "i": "sub", "u": "sub"}, cuda=_kinds("fiu", "({0} - {1})")),
-    Primitive("multiply", 2, np.multiply, lambda o, a, b: (b, a),
+    Primitive("multiply", 2, np.multiply, lambda o, a, b: (b, a), rounds=True,
               llvm={"f": "fmul", "i": "mul", "u": "mul", "b": "and"},
               cuda={**_kinds("fiu", "({0} * {1})"), "b": "({0} & {1})"}),
     # the same, and never part of an fma that is not written: what formulas are made of, whatever fast_math permits
-    Primitive("times", 2, np.multiply, llvm={"f": "strict fmul"}, cuda={"f": "xt_times({0}, {1})"}),
-    Primitive("divide", 2, np.divide, lambda o, a, b: (1 / b, -a / (b * b)), (REAL, NONZERO), cost=4,
+    Primitive("times", 2, np.multiply, rounds=True, llvm={"f": "strict fmul"}, cuda={"f": "xt_times({0}, {1})"}),
+    Primitive("divide", 2, np.divide, lambda o, a, b: (1 / b, -a / (b * b)), (REAL, NONZERO), cost=4, rounds=True,
               llvm={"f": "fdiv"}, cuda={"f": "({0} / {1})"}),
     Primitive("quotient", 2, _quotient, None, (REAL, NONZERO), cost=8, resolve=common_types,
               llvm={"i": "sdiv", "u": "udiv"}, cuda=_kinds("iu", "({0} / {1})")),
@@ -210,7 +230,7 @@ PRIMITIVES: tuple[Primitive, ...] = (
               llvm={"f": "fneg"}, cuda={"f": "(-{0})"}),
     Primitive("fabs", 1, np.fabs, lambda o, a: (o.sign(a),), (NONZERO,),
               llvm={"f": "@llvm.fabs"}, cuda={"f": "fabs({0})"}),
-    Primitive("sqrt", 1, np.sqrt, lambda o, a: (0.5 / o.sqrt(a),), (POSITIVE,), cost=6,
+    Primitive("sqrt", 1, np.sqrt, lambda o, a: (0.5 / o.sqrt(a),), (POSITIVE,), cost=6, rounds=True,
               llvm={"f": "@llvm.sqrt"}, cuda={"f": "sqrt({0})"}),
     Primitive("copysign", 2, np.copysign, lambda o, a, b: (o.sign(a) * o.sign(b), 0 * b), (NONZERO, NONZERO),
               llvm={"f": "@llvm.copysign"}, cuda={"f": "copysign({0}, {1})"}),
@@ -241,7 +261,7 @@ PRIMITIVES: tuple[Primitive, ...] = (
               llvm=_kinds("iu", "shl"), cuda=_kinds("iu", "({0} << {1})")),
     Primitive("shift_right", 2, np.right_shift, None, (REAL, SHIFT), resolve=_wide_shift,
               llvm={"i": "ashr", "u": "lshr"}, cuda=_kinds("iu", "({0} >> {1})")),
-    Primitive("fma", 3, _fma, resolve=common_types,
+    Primitive("fma", 3, _fma, resolve=common_types, rounds=True,
               llvm={"f": "@llvm.fma"}, cuda={"f": "fma({0}, {1}, {2})"}),
     # a * 2**k, rounded once, for an a between 2**-40 and 2**40 and a whole k of at most twice the largest exponent; NaN where both are
     Primitive("scale", 2, _scale, None, (Domain(0.25, 4.0), Domain(-150.0, 150.0)), cost=2, resolve=common_types,

@@ -85,7 +85,7 @@ def _lanes(machine: Machine, node: Fold) -> tuple[int, bool]:
         return 1, False
     assert node.order is not None, "a scheduled fold has an order"
     dtypes = {n.dtype for n in (*node.bodies, *nodes) if n.dtype is not BOOL} | {n.dtype for n in loads}
-    widest = max((dtype.bits for dtype in dtypes), default=8)
+    widest = max((dtype.computed.bits for dtype in dtypes), default=8)
     unit = all(steps(n, node.axis) == 1 and not n.leaf.pairs for n in loads)
     masked = unit and all(n.dtype.bits in machine.masked_bits for n in loads)
     bits = min(machine.vector_bits, ROW_BITS) if unroll(nodes) == MOST else machine.vector_bits

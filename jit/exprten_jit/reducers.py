@@ -74,7 +74,9 @@ def _bool(_: DType) -> DType:
 
 
 def _widened(dtype: DType) -> DType:
-    """Integers are added as NumPy's: in 64 bits."""
+    """Integers are added as NumPy's: in 64 bits; a narrow float in the type it is computed in."""
+    if dtype.wide:
+        return dtype.computed
     wanted = of_numpy(np.add.reduce(np.zeros(1, dtype.numpy)).dtype)
     return wanted or DTYPES["int64"]
 

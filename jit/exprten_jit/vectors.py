@@ -53,7 +53,7 @@ def vector_over(
     memory = {node.dtype for node in loads} | {store.leaf.dtype for store in stores}
     if axis is ONE or not _vectorizable(nodes, loads, stores, axis):
         return Vector(axis, low, high, 1, 1, False, stores)
-    widest = max(dtype.bits for dtype in {node.dtype for node in nodes if node.dtype is not BOOL} | memory)
+    widest = max(dtype.computed.bits for dtype in {node.dtype for node in nodes if node.dtype is not BOOL} | memory)
     lanes = max(1, machine.vector_bits // widest)
     every: list[Load | Store] = [*stores, *loads]
     places = [x for x in every if axis in x.offset.free]

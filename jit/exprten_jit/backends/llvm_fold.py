@@ -203,16 +203,13 @@ class Folds(Values):
 
     def keep(self, dtype: DType, x: Lanes, address: str) -> None:
         """Store a value of a type."""
-        t = self.text
-        if dtype.memory != dtype.lane:  # a bool is a byte here: an array of bits has no addresses
-            x = t.let(f"zext {x} to {Lanes('', dtype.memory, x.count).type}", dtype.memory, x.count)
-        t.put(f"store {x}, ptr {address}, align {dtype.itemsize}")
+        self.text.put(f"store {self.in_memory(x, dtype)}, ptr {address}, align {dtype.itemsize}")
 
     def kept(self, dtype: DType, address: str, width: int) -> Lanes:
         """What was stored."""
         kind = Lanes("", dtype.memory, width).type
         found = self.text.let(f"load {kind}, ptr {address}, align {dtype.itemsize}", dtype.memory, width)
-        return self._lanes(found, dtype)
+        return self.in_register(found, dtype)
 
     # accumulators brought together
 

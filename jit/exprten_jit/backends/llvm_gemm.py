@@ -36,8 +36,15 @@ class Gemm:
 
     @property
     def inner(self) -> DType:
-        """What is added up. Narrow integers wrap when they are stored; bool counts, and is true for a count above 0."""
-        return DTYPES["int32"] if self.c.kind in "biu" and self.c.bits < 32 else self.c
+        """What is added up. Narrow integers wrap when they are stored; bool counts, and is true for a count above 0; of a narrow
+        float only the whole sum is rounded.
+        """
+        return DTYPES["int32"] if self.c.kind in "biu" and self.c.bits < 32 else self.c.computed
+
+    @property
+    def apart(self) -> bool:
+        """Whether sums wait in memory of their own while blocks of k are added, because the result cannot hold them."""
+        return bool(self.c.wide)
 
     @property
     def factor(self) -> str:
@@ -63,7 +70,8 @@ def tile(gemm: Gemm, machine: Machine) -> Tile:
 def scratch_bytes(gemm: Gemm, machine: Machine) -> int:
     """The most memory that packed operands take at a time."""
     t = tile(gemm, machine)
-    return STACK + (ROW_TILES * t.rows + COLUMNS) * DEPTH * gemm.inner.itemsize
+    waiting = ROW_TILES * t.rows * COLUMNS * gemm.apart
+    return STACK + ((ROW_TILES * t.rows + COLUMNS) * DEPTH + waiting) * gemm.inner.itemsize
 
 
 def emit(gemm: Gemm, machine: Machine, fused: bool, threads: int) -> str:
@@ -109,6 +117,8 @@ class _Emitter(Packing):
         columns = self.rounded(t.lesser(self.n, str(COLUMNS)), tile.columns)
         depth = t.index("mul", self.span, self.inner.itemsize)
         wanted = t.index("mul", t.index("add", rows, columns), depth)
+        if self.gemm.apart:
+            wanted = t.index("add", wanted, t.index("mul", t.index("mul", rows, columns), self.inner.itemsize))
         large = t.let(f"icmp sgt i64 {wanted}, {STACK}", "i1").name
         place, stack = t.reserve("ptr"), t.reserve(f"[{STACK} x i8]")
         t.put(f"store ptr null, ptr {place}")
@@ -127,6 +137,7 @@ class _Emitter(Packing):
         self.row_block = t.let(f"select i1 {scarce}, i64 {tile.rows}, i64 {rows}", "i64").name
         self.column_block = t.let(f"select i1 {scarce}, i64 {tile.columns}, i64 {columns}", "i64").name
         self.panel_b = self.at(self.inner.lane, self.panel_a, t.index("mul", self.row_block, self.span))
+        self.waiting = self.at(self.inner.lane, self.panel_b, t.index("mul", self.column_block, self.span))
 
     # blocks
 
@@ -135,13 +146,23 @@ class _Emitter(Packing):
         t = self.text
         count = t.lesser(t.index("sub", self.n, j), self.column_block)
 
-        def depth(p: str) -> str:
+        def depth(p: str, row: str | None = None) -> str:
             deep = t.lesser(t.index("sub", self.k, p), str(DEPTH))
             self.pack(self.b, self.panel_b, (p, deep), (j, count))
-            t.repeat("0", self.m, lambda i: self._rows(i, j, p, deep, count))
+            if row is None:
+                t.repeat("0", self.m, lambda i: self._rows(i, j, p, deep, count))
+            else:
+                self._rows(row, j, p, deep, count)
             return t.index("add", p, DEPTH)
 
-        t.repeat("0", self.greater(self.k, "1"), depth)
+        def rows(i: str) -> str:
+            t.repeat("0", self.greater(self.k, "1"), lambda p: depth(p, i))
+            return t.index("add", i, self.row_block)
+
+        if self.gemm.apart:  # b is packed again for each block of rows: of 112 rows that is a hundredth of the work
+            t.repeat("0", self.m, rows)
+        else:
+            t.repeat("0", self.greater(self.k, "1"), depth)
         return t.index("add", j, self.column_block)
 
     def _rows(self, i: str, j: str, p: str, deep: str, columns: str) -> str:
@@ -150,18 +171,27 @@ class _Emitter(Packing):
         rows = t.lesser(t.index("sub", self.m, i), self.row_block)
         self.pack(self.a, self.panel_a, (p, deep), (i, rows))
         later = t.let(f"icmp sgt i64 {p}, 0", "i1").name
-        read = t.let(f"or i1 {later}, {t.let('icmp ne i64 %read, 0', 'i1').name}", "i1").name
-        one = "1.0" if self.gemm.c.kind == "f" else "1"
-        beta = t.let(f"select i1 {later}, {factor} {one}, {factor} %beta", factor).name
+        read, beta = t.let("icmp ne i64 %read, 0", "i1").name, "%beta"
+        if not self.gemm.apart:
+            read = t.let(f"or i1 {later}, {read}", "i1").name
+            one = "1.0" if self.gemm.c.kind == "f" else "1"
+            beta = t.let(f"select i1 {later}, {factor} {one}, {factor} %beta", factor).name
+        last = t.let(f"icmp sge i64 {t.index('add', p, deep)}, {self.k}", "i1").name
 
         def column(jr: str) -> str:
             def one_tile(ir: str) -> str:
-                self._sum(ir, jr, deep)
+                if self.gemm.apart:
+                    self.sums = self._waiting(ir, jr)
+                self._sum(ir, jr, deep, later)
                 row, col = t.index("add", i, ir), t.index("add", j, jr)
                 offset = t.index("add", t.index("mul", row, self.cm), t.index("mul", col, self.cn))
                 high = t.lesser(t.index("sub", rows, ir), str(tile.rows))
                 wide = t.lesser(t.index("sub", columns, jr), str(tile.columns))
-                self._store(self.at(self.gemm.c.memory, "%c", offset), high, wide, read, beta)
+                at = self.at(self.gemm.c.memory, "%c", offset)
+                if self.gemm.apart:
+                    t.when(last, lambda: self._store(at, high, wide, read, beta))
+                else:
+                    self._store(at, high, wide, read, beta)
                 return t.index("add", ir, tile.rows)
 
             t.repeat("0", rows, one_tile)
@@ -172,7 +202,22 @@ class _Emitter(Packing):
 
     # a tile
 
-    def _sum(self, ir: str, jr: str, deep: str) -> None:
+    def _waiting(self, ir: str, jr: str) -> str:
+        """Where the sums of a tile wait: tiles of a column of them follow each other."""
+        t, tile = self.text, self.tile
+        here = t.index("mul", jr, self.row_block)
+        return self.at(self.inner.lane, self.waiting, t.index("add", here, t.index("mul", ir, tile.columns)))
+
+    def _begin(self, later: str) -> list[Lanes]:
+        """What a tile is added to: nothing, or its sums over the blocks of k before."""
+        t, tile = self.text, self.tile
+        zero = Lanes("zeroinitializer", self.inner.lane, tile.lanes)
+        if not self.gemm.apart:
+            return [zero] * (2 * tile.rows)
+        held = [self.vector(self.sums, n * tile.lanes) for n in range(2 * tile.rows)]
+        return [t.let(f"select i1 {later}, {x}, {zero}", x.lane, x.count) for x in held]
+
+    def _sum(self, ir: str, jr: str, deep: str, later: str) -> None:
         """The sums of a tile over a block of k, from registers to `sums`."""
         t, tile, lane = self.text, self.tile, self.inner.lane
         a = self.at(lane, self.panel_a, t.index("mul", ir, self.span))
@@ -188,9 +233,8 @@ class _Emitter(Packing):
                 out += [self._added(element, half, sums[2 * r + v]) for v, half in enumerate(halves)]
             return out
 
-        zeros = [Lanes("zeroinitializer", lane, tile.lanes)] * (2 * tile.rows)
-        for n, total in enumerate(t.carry("0", deep, 1, zeros, step)):
-            t.put(f"store {total}, ptr {self.at(lane, self.sums, str(n * tile.lanes))}")
+        for n, total in enumerate(t.carry("0", deep, 1, self._begin(later), step)):
+            t.put(f"store {total}, ptr {self.at(lane, self.sums, str(n * tile.lanes))}, align {self.inner.itemsize}")
 
     def _added(self, a: Lanes, b: Lanes, total: Lanes) -> Lanes:
         t = self.text

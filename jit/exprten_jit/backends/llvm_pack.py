@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..dtypes import DType
+from .llvm_narrow import decoded, encoded, rounded
 from .llvm_text import Lanes, Text
 
 DEPTH = 256  # elements of k in a block: two panels of it fit the first cache
@@ -107,6 +108,8 @@ class Packing:
         """An element from memory as it is added up."""
         inner, t = self.inner, self.text
         to = Lanes("", inner.lane, value.count).type
+        if dtype.wide:
+            value = decoded(t, value, dtype)
         if value.lane == inner.lane:
             return value
         if dtype.kind == "f":
@@ -124,6 +127,8 @@ class Packing:
             zero = "zeroinitializer" if value.count > 1 else "0"
             true = t.let(f"icmp ne {value}, {zero}", "i1", value.count)
             return t.let(f"zext {true} to {to}", dtype.memory, value.count)
+        if dtype.wide:
+            return encoded(t, rounded(t, value, dtype), dtype)
         if value.lane == dtype.memory:
             return value
         return t.let(f"trunc {value} to {to}", dtype.memory, value.count)

@@ -33,7 +33,8 @@ def literal(value: bool | int | float, dtype: DType) -> str:
         return "true" if value else "false"
     if dtype.kind != "f":
         return str(int(value))
-    if dtype.bits == 32:  # LLVM writes a float as the double of the same value
+    value = dtype.rounded(value)
+    if dtype.lane == "float":  # LLVM writes a float as the double of the same value
         value = struct.unpack("<f", struct.pack("<f", value))[0]
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 

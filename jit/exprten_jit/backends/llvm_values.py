@@ -17,6 +17,7 @@ from ..ir import Axis, Component, Const, Fold, Leaf, Load, Local, Op, Param, Siz
 from ..ops import CASTS, PRIMITIVE
 from ..rewrite import affine, steps
 from ..vmath.exp import by_factors
+from .llvm_narrow import decoded, encoded, rounded, to_odd
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
 
 ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
@@ -176,8 +177,9 @@ class Values(ABC):
             case Op("cast", (a,), dtype):
                 return self.cast(known[a], a.dtype, dtype)
             case Op("bits", (a,), dtype):
-                x = known[a]
-                return self.text.let(f"bitcast {x} to {Lanes('', dtype.lane, x.count).type}", dtype.lane, x.count)
+                x = self.in_memory(known[a], a.dtype)
+                held = Lanes("", dtype.memory, x.count)
+                return self.in_register(self.text.let(f"bitcast {x} to {held.type}", held.lane, x.count), dtype)
             case Op("rarely"):
                 return self._rarely(node, known, where)
             case Op("scale", args) if not self.scales or max(known[a].count for a in args) * node.dtype.bits < 128:
@@ -281,7 +283,8 @@ class Values(ABC):
     def _op(self, name: str, operand: DType, args: list[Lanes], dtype: DType) -> Lanes:
         column, count = PRIMITIVE[name].llvm[operand.kind], args[0].count
         if column.startswith("@"):
-            return self.text.call(self._intrinsic(column, args[-1]), dtype.lane, count, *args)
+            made = self.text.call(self._intrinsic(column, args[-1]), dtype.lane, count, *args)
+            return self.rounded(made, dtype) if PRIMITIVE[name].rounds else made
         if column == "%scale":
             return self._scale(args, dtype)
         if column.startswith("%"):
@@ -290,7 +293,12 @@ class Values(ABC):
             return self.text.let(f"select {', '.join(map(str, args))}", dtype.lane, count)
         flags = self.flags if column in ("fadd", "fsub", "fmul") else ""
         rest = "".join(f", {a.name}" for a in args[1:])
-        return self.text.let(f"{column.removeprefix('strict ')}{flags} {args[0]}{rest}", dtype.lane, count)
+        made = self.text.let(f"{column.removeprefix('strict ')}{flags} {args[0]}{rest}", dtype.lane, count)
+        return self.rounded(made, dtype) if PRIMITIVE[name].rounds else made
+
+    def rounded(self, value: Lanes, dtype: DType) -> Lanes:
+        """What an operation came to as a number of `dtype`."""
+        return rounded(self.text, value, dtype) if dtype.wide else value
 
     def _intrinsic(self, stem: str, *types: Lanes) -> str:
         suffix = {d.lane: d.suffix for d in DTYPES.values()}
@@ -348,11 +356,16 @@ class Values(ABC):
             zero = self.splat(Lanes(literal(0, source), source.lane), value.count)
             return self.text.let(f"{how} {value}, {zero.name}", target.lane, value.count)
         if how.startswith("resize"):
-            if source.bits == target.bits:
-                return value
-            narrow = "fptrunc" if source.kind == "f" else "trunc"
-            how = how.split()[1] if source.bits < target.bits else narrow
-        return self.text.let(f"{how} {value} to {to}", target.lane, value.count)
+            wide, new = source.computed.bits, target.computed.bits
+            if wide != new:
+                if source.kind == "f" and target.rounding == "half":
+                    value = to_odd(self.text, value)  # to a float now, and to the type below: rounded once
+                narrow = "fptrunc" if source.kind == "f" else "trunc"
+                value = self.text.let(
+                    f"{how.split()[1] if wide < new else narrow} {value} to {to}", target.lane, value.count
+                )
+            return self.rounded(value, target) if source.kind == "f" else value
+        return self.rounded(self.text.let(f"{how} {value} to {to}", target.lane, value.count), target)
 
     # memory
 
@@ -364,7 +377,7 @@ class Values(ABC):
         form = affine(node.offset, where.axis) if where is not None and where.axis in node.offset.free else None
         if where is None or form is None or where.count == 1:
             offset = self._offset(form, known, where) if form and where else known[node.offset].name
-            return self._lanes(
+            return self.in_register(
                 self.text.let(f"load {dtype.memory}, {self._at(node, offset, when)}", dtype.memory), dtype
             )
         coefficient = form[0]
@@ -381,7 +394,7 @@ class Values(ABC):
             wide = self.text.let(
                 f"shufflevector {wide}, {wide.type} poison, <{where.count} x i32> <{turned}>", dtype.memory, where.count
             )
-            return self._lanes(wide, dtype)
+            return self.in_register(wide, dtype)
         return self._strided_load(node, offset, known[coefficient].name, when, where)
 
     def _pair_load(self, node: Load, known: Known, where: Where, when: Lanes | None) -> Lanes:
@@ -429,15 +442,15 @@ class Values(ABC):
     def _wide_load(self, at: str, dtype: DType, where: Where) -> Lanes:
         t, memory = self.text, self._memory(dtype, where)
         if where.mask is None:
-            return self._lanes(t.let(f"load {memory}, {at}", dtype.memory, where.count), dtype)
-        function = f"@llvm.masked.load.v{where.count}{dtype.suffix}.p0"
+            return self.in_register(t.let(f"load {memory}, {at}", dtype.memory, where.count), dtype)
+        function = f"@llvm.masked.load.v{where.count}{memory_suffix(dtype)}.p0"
         mask = f"<{where.count} x i1>"
         t.declare(function, memory, "ptr", "i32 immarg", mask, memory)
         pointer = at.split(",", maxsplit=1)[0]
         call = (
             f"call {memory} {function}({pointer}, i32 {dtype.itemsize}, {mask} {where.mask}, {memory} zeroinitializer)"
         )
-        return self._lanes(t.let(call, dtype.memory, where.count), dtype)
+        return self.in_register(t.let(call, dtype.memory, where.count), dtype)
 
     def _strided_load(self, node: Load, offset: str, stride: str, when: Lanes | None, where: Where) -> Lanes:
         t, dtype = self.text, node.leaf.dtype
@@ -449,14 +462,25 @@ class Values(ABC):
             if k:
                 at = f"ptr {t.let(f'getelementptr {dtype.memory}, {at}, i64 {stride}', 'ptr').name}"
             result = self._insert(result, t.let(f"load {dtype.memory}, {at}, align {dtype.itemsize}", dtype.memory), k)
-        return self._lanes(result, dtype)
+        return self.in_register(result, dtype)
 
-    def _lanes(self, value: Lanes, dtype: DType) -> Lanes:
+    def in_register(self, value: Lanes, dtype: DType) -> Lanes:
         """What was loaded, as it lies in a register: any byte but 0 is true."""
         if dtype.memory == dtype.lane:
             return value
+        if dtype.wide:
+            return decoded(self.text, value, dtype)
         zero = self.splat(Lanes("0", value.lane), value.count)
         return self.text.let(f"icmp ne {value}, {zero.name}", dtype.lane, value.count)
+
+    def in_memory(self, value: Lanes, dtype: DType) -> Lanes:
+        """A value as it lies in memory: a bool is a byte there, for an array of bits has no addresses."""
+        if dtype.memory == dtype.lane:
+            return value
+        if dtype.wide:
+            return encoded(self.text, value, dtype)
+        to = Lanes("", dtype.memory, value.count)
+        return self.text.let(f"zext {value} to {to.type}", to.lane, value.count)
 
     def stores(self, stores: Sequence[Store], values: Sequence[Lanes], known: Known, where: Where) -> None:
         """What stores values; the parts of a row of pairs, which stand side by side, at once."""
@@ -486,10 +510,7 @@ class Values(ABC):
 
     def store(self, store: Store, value: Lanes, known: Known, where: Where) -> None:
         t, dtype = self.text, store.leaf.dtype
-        value = self.splat(value, where.count) if value.count != where.count else value
-        if dtype.memory != dtype.lane:
-            memory = Lanes("", dtype.memory, value.count).type
-            value = t.let(f"zext {value} to {memory}", dtype.memory, value.count)
+        value = self.in_memory(self.widened(value, where.count), dtype)
         form = affine(store.offset, where.axis)
         assert form is not None, "a store is affine"
         for part in form:
@@ -499,7 +520,7 @@ class Values(ABC):
         address = self._pointer(store.leaf.name, dtype, offset)
         where = self._whole(store.leaf, where)
         if where.mask is not None:
-            function, mask = f"@llvm.masked.store.v{where.count}{dtype.suffix}.p0", f"<{where.count} x i1>"
+            function, mask = f"@llvm.masked.store.v{where.count}{memory_suffix(dtype)}.p0", f"<{where.count} x i1>"
             t.declare(function, "void", value.type, "ptr", "i32 immarg", mask)
             t.put(f"call void {function}({value}, ptr {address}, i32 {dtype.itemsize}, {mask} {where.mask})")
         elif where.stream:
@@ -515,6 +536,11 @@ class Values(ABC):
             if k:
                 address = t.let(f"getelementptr {dtype.memory}, ptr {address}, i64 {stride}", "ptr").name
             t.put(f"store {self._extract(value, k)}, ptr {address}, align {dtype.itemsize}")
+
+
+def memory_suffix(dtype: DType) -> str:
+    """Of an intrinsic over elements as they lie in memory."""
+    return dtype.suffix if dtype.memory == dtype.lane else dtype.memory
 
 
 assert INDEX.lane == INDEX_TYPE

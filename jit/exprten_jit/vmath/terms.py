@@ -113,7 +113,7 @@ class Term:
 
     def bits(self, dtype: DType | None = None) -> Term:
         """The same bits as the integer of the width, or as `dtype`."""
-        return Term(bits(self.value, dtype or self.form.integer))
+        return Term(bits(self.value, dtype or DTYPES[f"int{self.dtype.bits}"]))
 
     def to(self, dtype: DType | str) -> Term:
         """Converted."""
@@ -127,7 +127,19 @@ def formula(build: Callable[..., Term]) -> Callable[..., Value]:
     def expand(*operands: Value) -> Value:
         return build(*map(Term, operands)).value
 
-    return expand
+    return rounded_once(expand)
+
+
+def rounded_once(expand: Callable[..., Value]) -> Callable[..., Value]:
+    """`expand` of narrow floats is computed in the wide type, and only the result is rounded."""
+
+    @wraps(expand)
+    def wide(*operands: Value) -> Value:
+        result = expand(*(cast(x, x.dtype.computed) for x in operands))
+        narrow = operands[0].dtype
+        return cast(result, narrow) if narrow.wide and result.dtype is narrow.computed else result
+
+    return wide
 
 
 def _one(name: str, a: Term) -> Term:
