@@ -12,6 +12,7 @@ from . import shape as shapes
 from .assign import store
 from .buffer import NO_MEMORY, allocate, borrow
 from .device import Device, cpu
+from .dlpack import imported
 from .errors import DeviceError, DTypeError, FreedSpaceError, ShapeError
 from .expr import Expr, Iota
 from .key import dtype_row
@@ -154,7 +155,7 @@ def asarray(obj: Any) -> Tensor:
     if isinstance(obj, np.ndarray):
         return _adopt(obj)
     if hasattr(obj, "__dlpack__"):
-        return _adopt(np.from_dlpack(obj))
+        return _adopt(imported(obj))
     if hasattr(obj, "__array_interface__"):
         return _adopt(np.asarray(obj))
     try:

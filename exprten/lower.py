@@ -30,6 +30,7 @@ from exprten_jit.linear import always, never
 from exprten_jit.linear import form as linear_form
 from exprten_jit.pairs import arguments, cast, joined, leaf, load, parts, stores
 from exprten_jit.rewrite import affine, guarded, substitute, walk
+from exprten_jit.widen import widened
 
 from .gather import WEAK
 from .key import Key
@@ -66,8 +67,12 @@ class Lowered:
 def lower(arranged: Arranged) -> Lowered:
     """A statement in kernel IR."""
     lowering = _Lowering(arranged)
-    kernel = lowering.kernel()
-    return Lowered(kernel, tuple(map(tuple, lowering.made)), tuple(lowering.decided.values()), tuple(lowering.computed))
+    kernel, made = lowering.kernel(), tuple(map(tuple, lowering.made))
+    if arranged.signature.options.half == "wide":
+        kernel, values = widened(kernel, [[m.value for m in part] for part in made])
+        pairs = (zip(part, new, strict=True) for part, new in zip(made, values, strict=True))
+        made = tuple(tuple(replace(m, value=value) for m, value in part) for part in pairs)
+    return Lowered(kernel, made, tuple(lowering.decided.values()), tuple(lowering.computed))
 
 
 class MovedError(Exception):

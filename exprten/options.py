@@ -20,7 +20,8 @@ class Options:
     units of the last place. `max_recompute` bounds `plan.recompute`. `vector_bits` narrows the
     registers used (None: the processor's). `llvm_level` runs LLVM's passes at 1, 2 or 3 over the explicit vectors. `num_threads`
     bounds how many threads share a statement (None: `EXPRTEN_NUM_THREADS`, or the number of processors). `blas` says who multiplies matrices: `scipy`, `numpy` or `own`
-    (None: the first there is).
+    (None: the first there is). `half` says where float16 and bfloat16 are rounded: `strict`, every operation's result, or `wide`,
+    only what is stored.
     """
 
     fast_math: bool = False
@@ -29,6 +30,7 @@ class Options:
     llvm_level: int = 0
     num_threads: int | None = None
     blas: str | None = None
+    half: str = "strict"
 
     def __post_init__(self) -> None:
         if self.vector_bits not in (None, 128, 256, 512):
@@ -39,6 +41,8 @@ class Options:
             raise ValueError(f"options: num_threads is {self.num_threads}; it must be None or a whole number from 1 on")
         if self.blas not in (None, "scipy", "numpy", "own"):
             raise ValueError(f"options: blas is {self.blas!r}; it must be None, 'scipy', 'numpy' or 'own'")
+        if self.half not in ("strict", "wide"):
+            raise ValueError(f"options: half is {self.half!r}; it must be 'strict' or 'wide'")
         if not self.max_recompute >= 1:
             raise ValueError(f"options: max_recompute is {self.max_recompute}; it must be at least 1")
 
@@ -54,6 +58,7 @@ def _from_environment() -> Options:
         vector_bits=int(bits) if bits else None,
         llvm_level=int(os.environ.get("EXPRTEN_LLVM_LEVEL", "0")),
         blas=os.environ.get("EXPRTEN_BLAS") or None,
+        half=os.environ.get("EXPRTEN_HALF") or "strict",
     )
 
 

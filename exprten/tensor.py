@@ -15,6 +15,7 @@ from .assign import assign as assign_value
 from .buffer import NO_MEMORY, Buffer, Export, Promised, allocate
 from .device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
 from .direct import calls_of
+from .dlpack import exported
 from .errors import FreedSpaceError, ShapeError
 from .expr import Expr, late, matmul, power
 from .key import dtype_row, leaf_key
@@ -201,7 +202,7 @@ class Tensor(Leaf):
         return array.astype(wanted) if copy or wanted != array.dtype else array
 
     def __dlpack__(self, **how: Any) -> Any:  # every argument belongs to NumPy's implementation
-        return self.numpy().__dlpack__(**how)
+        return exported(self.numpy(), self.key.dtype, how)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)  # kDLCPU

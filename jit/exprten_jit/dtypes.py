@@ -38,6 +38,7 @@ class DType:
     rounding: str = ""  # likewise: `half`, by the processor's own conversion; `upper`, the upper 16 bits
     library: str = "numpy"  # the module that has it
     like: str = ""  # the type of NumPy's whose loops it has, where it is none of NumPy's
+    dlpack: int = 0  # likewise, its code in DLPack
     part: str = ""  # what a complex number is two of
 
     @property
@@ -91,7 +92,8 @@ class DType:
         return self.name
 
 
-#       name       kind bits memory  lane      suffix  cuda             word  wide  rounding  library  like
+# fmt: off
+#       name       kind bits memory  lane      suffix  cuda             word  wide  rounding  library  like  dlpack
 ROWS = (
     DType("bool", "b", 8, "i8", "i1", "i1", "bool", "q"),
     DType("int8", "i", 8, "i8", "i8", "i8", "signed char", "q"),
@@ -103,12 +105,13 @@ ROWS = (
     DType("uint32", "u", 32, "i32", "i32", "i32", "unsigned int", "q"),
     DType("uint64", "u", 64, "i64", "i64", "i64", "unsigned long long", "Q"),
     DType("float16", "f", 16, "i16", "float", "f32", "__half", "d", "float32", "half"),
-    DType("bfloat16", "f", 16, "i16", "float", "f32", "__nv_bfloat16", "d", "float32", "upper", "ml_dtypes", "float16"),
+    DType("bfloat16", "f", 16, "i16", "float", "f32", "__nv_bfloat16", "d", "float32", "upper", "ml_dtypes", "float16", 4),
     DType("float32", "f", 32, "float", "float", "f32", "float", "d"),
     DType("float64", "f", 64, "double", "double", "f64", "double", "d"),
     DType("complex64", "c", 64, "", "", "", "", "dd", part="float32"),
     DType("complex128", "c", 128, "", "", "", "", "dd", part="float64"),
 )
+# fmt: on
 
 DTYPES: dict[str, DType] = {row.name: row for row in ROWS}
 

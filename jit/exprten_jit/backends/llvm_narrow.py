@@ -26,8 +26,10 @@ def encoded(t: Text, value: Lanes, dtype: DType) -> Lanes:
     return _as(t, "trunc", upper, "i16")
 
 
-def rounded(t: Text, value: Lanes, dtype: DType) -> Lanes:
-    """The number of the type nearest to a float, of two the even one."""
+def rounded(t: Text, value: Lanes, dtype: DType, own: bool = False) -> Lanes:
+    """The number of the type nearest to a float, of two the even one. `own`: the float is an operation's on numbers of the type, so
+    that a NaN has zeros where bits are cut off, and stays one.
+    """
     if dtype.rounding == "half":
         return _float(t, _as(t, "fptrunc", value, "half"))
     # by integers: the processor's own conversion (AVX512_BF16) takes subnormal numbers to 0
@@ -35,10 +37,10 @@ def rounded(t: Text, value: Lanes, dtype: DType) -> Lanes:
     bits = _as(t, "bitcast", value, "i32")
     odd = t.let(f"and {t.let(f'lshr {bits}, {_all(value, 16)}', 'i32', n)}, {_all(value, 1)}", "i32", n)
     up = t.let(f"add {t.let(f'add {bits}, {_all(value, 0x7FFF)}', 'i32', n)}, {odd.name}", "i32", n)
-    nan = t.let(f"fcmp uno {value}, {value.name}", "i1", n)
-    quiet = Lanes(_all(value, 0x7FC00000), "i32", n)
-    kept = t.let(f"select {nan}, {quiet}, {up}", "i32", n)
-    return _as(t, "bitcast", t.let(f"and {kept}, {_all(value, -0x10000)}", "i32", n), "float")
+    if not own:
+        nan = t.let(f"fcmp uno {value}, {value.name}", "i1", n)
+        up = t.let(f"select {nan}, {Lanes(_all(value, 0x7FC00000), 'i32', n)}, {up}", "i32", n)
+    return _as(t, "bitcast", t.let(f"and {up}, {_all(value, -0x10000)}", "i32", n), "float")
 
 
 def to_odd(t: Text, value: Lanes) -> Lanes:

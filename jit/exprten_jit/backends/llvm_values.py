@@ -284,7 +284,7 @@ class Values(ABC):
         column, count = PRIMITIVE[name].llvm[operand.kind], args[0].count
         if column.startswith("@"):
             made = self.text.call(self._intrinsic(column, args[-1]), dtype.lane, count, *args)
-            return self.rounded(made, dtype) if PRIMITIVE[name].rounds else made
+            return self.rounded(made, dtype, own=True) if PRIMITIVE[name].rounds else made
         if column == "%scale":
             return self._scale(args, dtype)
         if column.startswith("%"):
@@ -294,11 +294,11 @@ class Values(ABC):
         flags = self.flags if column in ("fadd", "fsub", "fmul") else ""
         rest = "".join(f", {a.name}" for a in args[1:])
         made = self.text.let(f"{column.removeprefix('strict ')}{flags} {args[0]}{rest}", dtype.lane, count)
-        return self.rounded(made, dtype) if PRIMITIVE[name].rounds else made
+        return self.rounded(made, dtype, own=True) if PRIMITIVE[name].rounds else made
 
-    def rounded(self, value: Lanes, dtype: DType) -> Lanes:
-        """What an operation came to as a number of `dtype`."""
-        return rounded(self.text, value, dtype) if dtype.wide else value
+    def rounded(self, value: Lanes, dtype: DType, own: bool = False) -> Lanes:
+        """What was computed as a number of `dtype`; `own`: from such numbers."""
+        return rounded(self.text, value, dtype, own) if dtype.wide else value
 
     def _intrinsic(self, stem: str, *types: Lanes) -> str:
         suffix = {d.lane: d.suffix for d in DTYPES.values()}
