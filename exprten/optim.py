@@ -18,6 +18,7 @@ from .functions import multiply
 from .interop import zeros
 from .kernel import Kernel
 from .reduce import sum as total_of
+from .reduction import wide
 from .tensor import Tensor
 
 __all__ = ["adagrad", "adam", "adamw", "clip_norm", "lion", "momentum", "nesterov", "rmsprop", "sgd"]
@@ -197,7 +198,8 @@ def clip_norm(g: Tensors, max_norm: float) -> float:
     gradients = [g] if isinstance(g, Tensor) else list(g)
     total = zeros((), "float64")
     for one in gradients:
-        total += total_of(multiply(one, one), dtype="float64")
+        x = wide(one)  # squares of what is narrow need not fit its type
+        total += total_of(multiply(x, x), dtype="float64")
     norm: float = float(total) ** 0.5
     by = max_norm / (norm + 1e-6)
     if by < 1.0:

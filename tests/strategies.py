@@ -11,15 +11,28 @@ from typing import Any
 
 import numpy as np
 
+try:
+    import ml_dtypes
+except ImportError:
+    BFLOAT16 = None
+else:
+    BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+
 CORE = tuple(np.dtype(name) for name in ("bool", "uint8", "int32", "int64", "float32", "float64"))
 OTHERS = tuple(np.dtype(name) for name in ("int8", "int16", "uint16", "uint32", "uint64"))
 DTYPES = CORE + OTHERS
+HALVES = (np.dtype("float16"), *([BFLOAT16] if BFLOAT16 else []))  # not in the products of types: tests/test_half.py
 MARGIN = 80  # elements on both sides: more than a group of unrolled vectors could overrun
 CANARY = 0xA5
 
 
+def floating(dtype: np.dtype) -> bool:
+    """Whether a type is one of floats; NumPy calls one of somebody else's void."""
+    return dtype.kind == "f" or dtype in HALVES
+
+
 def _floats(dtype: np.dtype) -> list[Any]:
-    info = np.finfo(dtype)
+    info = (np if dtype.kind == "f" else ml_dtypes).finfo(dtype)
     eps = 1 + float(info.eps)
     whole = [0.0, 1.0, 2.0, 3.0, 7.0, 0.5, 1.5, 2.5, 0.1, eps, 1e-30, 1e30]
     edges = [float(info.tiny), float(info.smallest_subnormal), 7 * float(info.smallest_subnormal), float(info.max)]
@@ -43,17 +56,18 @@ def combinations(count: int) -> list[tuple[np.dtype, ...]]:
     return list(dict.fromkeys(found))
 
 
-SPECIAL: dict[np.dtype, np.ndarray] = {
-    dtype: np.array(
-        [False, True] if dtype.kind == "b" else _floats(dtype) if dtype.kind == "f" else _integers(dtype), dtype
-    )
-    for dtype in DTYPES
-}
+with np.errstate(over="ignore"):  # 1e30 is infinite in float16
+    SPECIAL: dict[np.dtype, np.ndarray] = {
+        dtype: np.array(
+            [False, True] if dtype.kind == "b" else _floats(dtype) if floating(dtype) else _integers(dtype), dtype
+        )
+        for dtype in DTYPES + HALVES
+    }
 
 
 def ordinary(dtype: np.dtype, size: int, rng: np.random.Generator) -> np.ndarray:
     """Values that a program has: small numbers of both signs."""
-    if dtype.kind == "f":
+    if floating(dtype):
         return (rng.standard_normal(size) * 10.0 ** rng.integers(-3, 4, size)).astype(dtype)
     return rng.integers(0 if dtype.kind in "bu" else -50, 2 if dtype.kind == "b" else 51, size).astype(dtype)
 
@@ -199,7 +213,7 @@ def place(elements: np.ndarray, layout: str = "contiguous") -> Placed:
 def bits(a: np.ndarray) -> np.ndarray:
     """Elements as unsigned integers of the same width; every NaN is one and the same."""
     a = np.array(a, order="C")
-    if a.dtype.kind == "f":
+    if floating(a.dtype):
         a = np.where(np.isnan(a), a.dtype.type(np.nan), a)
     return a.view(f"u{a.itemsize}")
 
@@ -265,7 +279,7 @@ def reference_maximum(a: Any, b: Any) -> np.ndarray:
     """NaN wins, +0 is above -0."""
     x, y = np.asarray(a), np.asarray(b)
     found = np.asarray(np.maximum(a, b))  # of the operands as they are: a Python scalar is weak
-    if found.dtype.kind != "f":
+    if not floating(found.dtype):
         return found
     return np.where((x == 0) & (y == 0), np.where(np.signbit(x), y, x), found).astype(found.dtype)
 
@@ -274,6 +288,6 @@ def reference_minimum(a: Any, b: Any) -> np.ndarray:
     """NaN wins, -0 is below +0."""
     x, y = np.asarray(a), np.asarray(b)
     found = np.asarray(np.minimum(a, b))
-    if found.dtype.kind != "f":
+    if not floating(found.dtype):
         return found
     return np.where((x == 0) & (y == 0), np.where(np.signbit(x), x, y), found).astype(found.dtype)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("cupy", "scipy", "sklearn", "matplotlib", "llvmlite")
+HEAVY = ("cupy", "scipy", "sklearn", "matplotlib", "llvmlite", "ml_dtypes")
 
 
 def test_import_loads_no_optional_library() -> None:
