@@ -39,6 +39,9 @@ from .extension.reorder import flip, mirror, reshape, swapaxis, transpose
 from .extension.window import concat, crop, pad, slice
 from .functions import *  # noqa: F403  # the element-wise functions, named in functions.__all__
 from .functions import absolute as abs
+from .functions import around as round
+from .functions import power as pow
+from .functions import quotient_remainder as divmod
 from .info import info, stats
 from .interop import (
     TensorContainer,
@@ -90,16 +93,16 @@ from .tensor import Tensor, assign
 
 __all__ = [
     "AliasError", "CompileError", "DTypeError", "Device", "DeviceError", "Expr", "ExprtenError", "F",
-    "FreedSpaceError", "Kernel", "Op", "OutOfMemoryError", "Plan", "ReadOnlyError", "Reducer", "ShapeError", "Stream",
-    "Target", "Tensor", "TensorContainer", "abs", "all", "alloc_space", "any", "arange", "argmax", "argmin",
-    "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes",
+    "FreedSpaceError", "Kernel", "Op", "OutOfMemoryError", "Plan", "ReadOnlyError", "Reducer", "ShapeError",
+    "Stream", "Target", "Tensor", "TensorContainer", "abs", "all", "alloc_space", "any", "arange", "argmax",
+    "argmin", "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes",
     "broadcast_scalar", "broadcast_to", "broadcast_with_axis", "concat", "copy", "count_nonzero", "cpu", "crop",
-    "empty", "empty_like", "evaluate", "flip", "float16", "float32", "float64", "free_space", "full", "gpu", "info", "int8",
-    "int16", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "kernel", "max", "mean", "memory",
-    "min", "mirror", "new_tensor", "no_compile", "norm", "ones", "op", "optim", "options", "pad", "plan", "prod",
-    "range", "reduce_except_dim", "reduce_keepdim", "reduce_with_axis", "reducer", "repmat", "req", "reshape", "slice",
-    "stats", "std", "sum", "sum_rows", "sumall_except_dim", "swapaxis", "testing", "transpose", "uint8", "uint16",
-    "uint32", "uint64", "var", "zeros", "zeros_like",
+    "divmod", "empty", "empty_like", "evaluate", "flip", "float16", "float32", "float64", "free_space", "full",
+    "gpu", "info", "int8", "int16", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "kernel",
+    "max", "mean", "memory", "min", "mirror", "new_tensor", "no_compile", "norm", "ones", "op", "optim", "options",
+    "pad", "plan", "pow", "prod", "range", "reduce_except_dim", "reduce_keepdim", "reduce_with_axis", "reducer",
+    "repmat", "req", "reshape", "round", "slice", "stats", "std", "sum", "sum_rows", "sumall_except_dim",
+    "swapaxis", "testing", "transpose", "uint8", "uint16", "uint32", "uint64", "var", "zeros", "zeros_like",
 ]  # fmt: skip
 __all__ += functions.__all__ + library.__all__ + linalg.__all__
 

@@ -142,18 +142,29 @@ class Expr:
         """Raises TypeError: an expression has no memory."""
         raise TypeError("an expression has no elements yet: assign it (out[...] = e), or use xt.evaluate(e).numpy()")
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Expr:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """NumPy's functions on expressions: those that exprten has build a node, no other is evaluated behind your back."""
-        if method == "__call__" and not kwargs and ufunc.__name__ in TABLE:
-            return build(ufunc.__name__, *inputs)
-        if ufunc is np.matmul and method == "__call__" and not kwargs:
-            return matmul(*inputs)
+        if method == "__call__" and not kwargs:
+            name = _SAME.get(ufunc.__name__, ufunc.__name__)
+            if name in TABLE:
+                return build(name, *inputs)
+            if name in late:
+                return late[name](*inputs)
         if "out" in kwargs:
             raise TypeError(
                 f"np.{ufunc.__name__} into a NumPy array: write xt.asarray(array)[...] = expression, or use t.numpy()"
             )
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         raise TypeError(f"np.{name} of an expression or tensor: exprten has no such function yet; give NumPy t.numpy()")
+
+    def __divmod__(self, other: Any) -> tuple[Expr, Expr]:
+        return late["divmod"](self, other)  # type: ignore[no-any-return]
+
+    def __rdivmod__(self, other: Any) -> tuple[Expr, Expr]:
+        return late["divmod"](other, self)  # type: ignore[no-any-return]
+
+    def __round__(self, decimals: int = 0) -> Expr:
+        return late["round"](self, decimals)  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         if not self.shape:
@@ -335,9 +346,11 @@ def _nodes(root: Expr, most: int) -> int:
     return len(seen)
 
 
+_SAME = {"deg2rad": "radians", "rad2deg": "degrees"}  # ufuncs that NumPy has twice
+
 # What floors above put here: `borrow` makes a leaf of a NumPy array for an operation, `evaluate` a tensor of an expression; `pick`,
 # `transpose`, `reshape` and `broadcast_to` are methods of expressions that are Remaps, `product` is a Dot, `again` one that is
-# like one before.
+# like one before; ufuncs that are no operation of the table stand here under NumPy's names.
 late: dict[str, Callable[..., Any]] = {}
 
 
@@ -377,6 +390,9 @@ def matmul(a: Any, b: Any) -> Expr:
     """
     made: Expr | None = late["again"](a, b, "@")
     return late["product"](as_expr(coerce(a, "@")), as_expr(coerce(b, "@")), "@") if made is None else made
+
+
+late["matmul"] = matmul
 
 
 def check_range(value: int, row: DType, op: str) -> None:

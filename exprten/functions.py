@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from exprten_jit.derived import TABLE
 
 from . import expr
-from .expr import Apply, Expr, as_expr, build, cast, coerce
+from .expr import Apply, Expr, as_expr, build, cast, coerce, late
 from .key import MANY_PATHS, Key
 
 FUNCTIONS: dict[str, Callable[..., Expr]] = {}
@@ -142,9 +143,83 @@ right_shift = _function("right_shift", "a >> b; the sign alone for counts of the
 isnan = _function("isnan", "Whether it is NaN.")
 isinf = _function("isinf", "Whether it is infinite.")
 isfinite = _function("isfinite", "Whether it is neither NaN nor infinite.")
+isposinf = _function("isposinf", "Whether it is infinite and above 0.")
+isneginf = _function("isneginf", "Whether it is infinite and below 0.")
+radians = _function("radians", "Degrees as radians.")
+degrees = _function("degrees", "Radians as degrees.")
+float_power = _function("float_power", "`base ** exponent` in float64.")
+heaviside = _function("heaviside", "0 below 0, 1 above it, b at it; NaN stays NaN.")
+gcd = _function("gcd", "The greatest common divisor of integers.")
+lcm = _function("lcm", "The least common multiple of integers; 0 where one is 0.")
+bitwise_count = _function("bitwise_count", "How many bits of the absolute value are set, as uint8.")
+mantissa = _function("mantissa", "The first part of frexp: a over 2**exponent, from 1/2 below 1 in size.")
+exponent = _function("exponent", "The second part of frexp, as int32; 0 of zero, infinity and NaN.")
+fraction = _function("fraction", "The first part of modf: what trunc leaves, with the sign of a.")
+spacing = _function("spacing", "The distance to the next float away from 0, with the sign of a.")
+sinc = _function("sinc", "sin(pi * a) / (pi * a); 1 at 0.")
+
+
+def frexp(a: Any) -> tuple[Expr, Expr]:
+    """(mantissa, exponent) with a = mantissa * 2**exponent: two expressions, which share what they are computed from."""
+    e = as_expr(coerce(a, "frexp"))
+    return mantissa(e), exponent(e)
+
+
+def modf(a: Any) -> tuple[Expr, Expr]:
+    """(fraction, trunc), both with the sign of a: two expressions of floats."""
+    e = as_expr(coerce(a, "modf"))
+    part = fraction(e)
+    return part, trunc(cast(e, part.dtype))
+
+
+def quotient_remainder(a: Any, b: Any) -> tuple[Expr, Expr]:
+    """(floor_divide, remainder): two expressions, which share the division. (np.divmod)"""
+    return floor_divide(a, b), remainder(a, b)
+
+
+def around(a: Any, decimals: int = 0) -> Expr:
+    """Rounded to so many decimals, ties to even; integers stay what they are. (np.round)"""
+    e = as_expr(coerce(a, "round"))
+    if e.key.dtype.kind in "bui":
+        if decimals < 0:
+            raise ValueError(f"round: {decimals} decimals of integers; convert with xt.cast(x, xt.float64) first")
+        return positive(e) if e.key.dtype.kind != "b" else identity(e)
+    if decimals == 0:
+        return rint(e)
+    scale = float(10 ** abs(decimals))
+    return rint(e * scale) / scale if decimals > 0 else rint(e / scale) * scale
+
+
+def nan_to_num(a: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Expr:
+    """a with numbers in place of NaN and infinities: the largest and the smallest of the type where none are given."""
+    e = as_expr(coerce(a, "nan_to_num"))
+    row = e.key.dtype
+    if row.kind in "bui":
+        return identity(e)
+    most = float(np.finfo(row.name).max)
+    high, low = most if posinf is None else posinf, -most if neginf is None else neginf
+    return where(isnan(e), nan, where(isposinf(e), high, where(isneginf(e), low, e)))
+
+
+# Other names of the same: the array API's, NumPy's and SciPy's.
+ALIASES = {
+    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atan2": "arctan2",
+    "atanh": "arctanh", "bitwise_invert": "invert", "bitwise_left_shift": "left_shift", "bitwise_not": "invert",
+    "bitwise_right_shift": "right_shift", "deg2rad": "radians", "fix": "trunc", "mod": "remainder",
+    "psi": "digamma", "rad2deg": "degrees", "true_divide": "divide",
+}  # fmt: skip
+acos, acosh, asin, asinh = arccos, arccosh, arcsin, arcsinh
+atan, atan2, atanh = arctan, arctan2, arctanh
+bitwise_invert = bitwise_not = invert
+bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
+deg2rad, fix, mod, psi, rad2deg, true_divide = radians, trunc, remainder, digamma, degrees, divide
+
+late["frexp"], late["modf"], late["divmod"], late["round"] = frexp, modf, quotient_remainder, around
 
 __all__ = [
     "absolute",
+    "acos",
+    "acosh",
     "add",
     "angle",
     "arccos",
@@ -154,8 +229,18 @@ __all__ = [
     "arctan",
     "arctan2",
     "arctanh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
     "bitwise_and",
+    "bitwise_count",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_not",
     "bitwise_or",
+    "bitwise_right_shift",
     "bitwise_xor",
     "cast",
     "cbrt",
@@ -167,6 +252,8 @@ __all__ = [
     "cos",
     "cosh",
     "cube",
+    "deg2rad",
+    "degrees",
     "digamma",
     "divide",
     "equal",
@@ -176,15 +263,22 @@ __all__ = [
     "exp",
     "exp2",
     "expm1",
+    "exponent",
     "fabs",
+    "fix",
+    "float_power",
     "floor",
     "floor_divide",
     "fmax",
     "fmin",
     "fmod",
+    "fraction",
+    "frexp",
     "gamma",
+    "gcd",
     "greater",
     "greater_equal",
+    "heaviside",
     "hypot",
     "identity",
     "imag",
@@ -192,6 +286,9 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "lcm",
     "ldexp",
     "left_shift",
     "less",
@@ -205,15 +302,22 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "mantissa",
     "maximum",
     "minimum",
+    "mod",
+    "modf",
     "multiply",
+    "nan_to_num",
     "negative",
     "nextafter",
     "not_equal",
     "ones_like",
     "positive",
     "power",
+    "psi",
+    "rad2deg",
+    "radians",
     "real",
     "reciprocal",
     "remainder",
@@ -223,12 +327,15 @@ __all__ = [
     "sign",
     "signbit",
     "sin",
+    "sinc",
     "sinh",
+    "spacing",
     "sqrt",
     "square",
     "subtract",
     "tan",
     "tanh",
+    "true_divide",
     "trunc",
     "where",
     "xlogy",

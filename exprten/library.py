@@ -1,27 +1,29 @@
 """Operations written as a user would write them, each with its derivatives: activations, losses, and relatives.
 
-They are read when they are first used, so that importing exprten does not wait for it.
+They are read when they are first used, so that importing exprten does not wait for it. Those that are `Tabled` are rows of the
+operation table, where a plain formula would lose the digits of what is small.
 """
 
 from __future__ import annotations
 
-from math import pi, sqrt
 from typing import Any
 
-from .functions import erf, exp, expm1, isinf, log1p, tanh
-from .own_op import Op
+from .functions import expm1
+from .own_op import Op, Tabled
 
 Scalar = Any  # a number, whose place a tensor or an expression may take
 
-HALF_ROOT = 1 / sqrt(2)
-TANH_SCALE = sqrt(2 / pi)
-
-
-@Op
-def sigmoid(x: Scalar) -> Scalar:
-    """1 / (1 + exp(-x)), exact on both sides."""
-    e = exp(x if x < 0 else -x)
-    return (e if x < 0 else 1) / (1 + e)
+sigmoid = Tabled("sigmoid", "1 / (1 + exp(-x)). (SciPy expit)", ("x",))
+log_sigmoid = Tabled("log_sigmoid", "log(sigmoid(x)). (SciPy log_expit)", ("x",))
+logit = Tabled("logit", "log(x / (1 - x)), the inverse of sigmoid; NaN beyond 0 and 1.", ("x",))
+softplus = Tabled("softplus", "log(1 + exp(x)), without overflow. (MXNet softrelu)", ("x",))
+silu = Tabled("silu", "x * sigmoid(x).", ("x",))
+mish = Tabled("mish", "x * tanh(softplus(x)).", ("x",))
+gelu = Tabled("gelu", "x times the normal distribution below x: x * (1 + erf(x / sqrt(2))) / 2.", ("x",))
+gelu_tanh = Tabled("gelu_tanh", "gelu by a hyperbolic tangent, up to 5e-4 from it.", ("x",))
+logaddexp = Tabled("logaddexp", "log(exp(a) + exp(b)), without overflow.", ("a", "b"))
+logaddexp2 = Tabled("logaddexp2", "log2(2**a + 2**b), without overflow.", ("a", "b"))
+expit = sigmoid
 
 
 @Op
@@ -45,30 +47,6 @@ def elu(x: Scalar, alpha: Scalar = 1.0) -> Scalar:
 
 
 @Op
-def softplus(x: Scalar) -> Scalar:
-    """log(1 + exp(x)), without overflow. (MXNet softrelu)"""
-    return log1p(exp(x if x < 0 else -x)) + max(x, 0)
-
-
-@Op
-def silu(x: Scalar) -> Scalar:
-    """x * sigmoid(x)."""
-    return x * sigmoid(x)
-
-
-@Op
-def gelu(x: Scalar) -> Scalar:
-    """x times the normal distribution below x: x * (1 + erf(x / sqrt(2))) / 2."""
-    return 0.5 * x * (1 + erf(HALF_ROOT * x))
-
-
-@Op
-def gelu_tanh(x: Scalar) -> Scalar:
-    """gelu by a hyperbolic tangent, up to 5e-4 from it."""
-    return 0.5 * x * (1 + tanh(TANH_SCALE * (x + 0.044715 * x**3)))
-
-
-@Op
 def smooth_l1(x: Scalar, sigma: Scalar = 1.0) -> Scalar:
     """abs(x) - 0.5 / sigma², a parabola where abs(x) is below 1 / sigma². (MXNet smooth_l1_loss)"""
     width = 1 / (sigma * sigma)
@@ -84,14 +62,6 @@ def huber(x: Scalar, delta: Scalar = 1.0) -> Scalar:
     """x² / 2, a line beyond delta. (Huber 1964)"""
     size = abs(x)
     return 0.5 * x * x if size <= delta else delta * (size - 0.5 * delta)
-
-
-@Op
-def logaddexp(a: Scalar, b: Scalar) -> Scalar:
-    """log(exp(a) + exp(b)), without overflow."""
-    high = max(a, b)
-    low = b if high == a else a
-    return high if isinf(high) else high + log1p(exp(low - high))
 
 
 @Op
@@ -111,6 +81,6 @@ def clamp(x: Scalar, bound: Scalar = 1.0) -> Scalar:
 
 
 __all__ = [
-    "clamp", "elu", "gelu", "gelu_tanh", "huber", "leaky_relu", "lerp", "logaddexp", "relu", "sigmoid", "silu",
-    "smooth_l1", "softplus",
+    "clamp", "elu", "expit", "gelu", "gelu_tanh", "huber", "leaky_relu", "lerp", "log_sigmoid", "logaddexp", "logaddexp2",
+    "logit", "mish", "relu", "sigmoid", "silu", "smooth_l1", "softplus",
 ]  # fmt: skip

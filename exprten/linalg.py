@@ -10,7 +10,7 @@ from .expr import Expr, as_expr, build, coerce, late, matmul
 from .product import again, dot_of, product
 from .shape import Shape
 
-__all__ = ["batch_dot", "dot", "implicit_dot", "matmul", "outer"]
+__all__ = ["batch_dot", "dot", "implicit_dot", "matmul", "matvec", "outer", "vecdot", "vecmat"]
 
 
 def dot(a: Any, b: Any) -> Expr:
@@ -65,6 +65,36 @@ def outer(a: Any, b: Any) -> Expr:
     if left.ndim != 1 or right.ndim != 1:
         raise ShapeError(f"outer: shapes {left.shape} and {right.shape}: both operands must have one axis")
     return build("multiply", left[:, None], right)
+
+
+def vecdot(a: Any, b: Any) -> Expr:
+    """(..., n), (..., n) -> (...): the sum of products along the last axis. Raises ShapeError. (np.vecdot)"""
+    left, right = _vectors(a, b, "vecdot", 1, 1)
+    return matmul(left[..., None, :], right[..., :, None])[..., 0, 0]  # type: ignore[no-any-return]
+
+
+def matvec(a: Any, b: Any) -> Expr:
+    """(..., m, n), (..., n) -> (..., m): a matrix times a vector. Raises ShapeError. (np.matvec)"""
+    left, right = _vectors(a, b, "matvec", 2, 1)
+    return matmul(left, right[..., :, None])[..., 0]  # type: ignore[no-any-return]
+
+
+def vecmat(a: Any, b: Any) -> Expr:
+    """(..., m), (..., m, n) -> (..., n): a vector times a matrix. Raises ShapeError. (np.vecmat)"""
+    left, right = _vectors(a, b, "vecmat", 1, 2)
+    return matmul(left[..., None, :], right)[..., 0, :]  # type: ignore[no-any-return]
+
+
+def _vectors(a: Any, b: Any, operation: str, *least: int) -> tuple[Expr, Expr]:
+    left, right = _operand(a, operation), _operand(b, operation)
+    if left.ndim < least[0] or right.ndim < least[1]:
+        raise ShapeError(
+            f"{operation}: shapes {left.shape} and {right.shape}: the operands have {least[0]} and {least[1]} axes at least"
+        )
+    return left, right
+
+
+late["vecdot"], late["matvec"], late["vecmat"] = vecdot, matvec, vecmat
 
 
 def _operand(x: Any, operation: str) -> Expr:

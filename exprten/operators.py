@@ -107,7 +107,7 @@ def accelerate(leaf: type) -> None:
     links = slot_offsets(Key("leaf", FLOAT32, cpu(), (), ()), LINKS)
     operators = []
     for name, op in BINARY.items():
-        if any(getattr(Expr, n) is not _METHODS[n] for n in (f"__{name}__", f"__r{name}__")):
+        if any(getattr(Expr, n) is not METHODS[n] for n in (f"__{name}__", f"__r{name}__")):
             continue  # somebody put a method of their own there
         names = (f"{op}_float", f"{op}_int", f"r{op}_float", f"r{op}_int", f"{op}_key")
         with_float, with_int, float_with, int_with, table = (links[n] for n in names)
@@ -128,7 +128,7 @@ for _name, _op in (BINARY | COMPARE).items():
     setattr(Expr, f"__{_name}__", _method(_BINARY, _op, f"__{_name}__"))
 for _name, _op in BINARY.items():
     setattr(Expr, f"__r{_name}__", _method(_REFLECTED, _op, f"__r{_name}__"))
-_METHODS: dict[str, Callable[..., Expr]] = {
+METHODS: dict[str, Callable[..., Expr]] = {
     n: vars(Expr)[n] for _name in BINARY for n in (f"__{_name}__", f"__r{_name}__")
 }
 for _name, _op in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}.items():

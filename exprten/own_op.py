@@ -18,7 +18,7 @@ from .functions import FUNCTIONS, power
 from .gradient import derivative
 from .promote import Kind, typed
 from .source import captured
-from .terms import PLAIN, Defined, Definition, bind, computed, signature
+from .terms import PLAIN, Call, Defined, Definition, Operand, bind, computed, signature
 
 Weak = type[int] | type[float] | None  # the class of an operand that is a Python number; None: it has a type of its own
 
@@ -113,6 +113,34 @@ class Gradient(Op):
 
     def __reduce__(self) -> Any:
         return Op.grad, (self.of, self.operand)
+
+
+class Tabled(Op):
+    """A row of the operation table as an operation with derivatives, which computes on numbers."""
+
+    def __init__(self, name: str, doc: str, parameters: tuple[str, ...]) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = __name__.partition(".")[0]  # where pickle finds it
+        self.__doc__ = doc
+        self._parameters = parameters
+        self._rows = {}
+        self._gradients = {}
+
+    @cached_property
+    def definition(self) -> Definition:  # type: ignore[override]
+        """What it is in operations of the table."""
+        root = Call(self.__name__, tuple(map(Operand, range(len(self._parameters)))), self.__name__)
+        return Definition(self.__name__, self._parameters, (), root, python=False)
+
+    def __call__(self, *operands: Any, **named: Any) -> Any:
+        """The node, or of numbers the number. Raises TypeError for a wrong number of operands."""
+        if named or len(operands) != len(self._parameters):
+            operands = bind(self.definition, operands, named)
+        return (
+            self._of_numbers(operands)
+            if all(isinstance(x, PLAIN) for x in operands)
+            else build(self.__name__, *operands)
+        )
 
 
 def op(function: Callable[..., Any]) -> Op:

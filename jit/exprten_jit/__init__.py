@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from . import further as further  # its rows stand in the table
 from .backends import llvm_module, llvm_run
 from .check import check as check_kernel
 from .nest import Machine

@@ -274,6 +274,9 @@ PRIMITIVES: tuple[Primitive, ...] = (
     # called lane by lane
     Primitive("ipow", 2, _ipow, None, (POSITIVE, Domain(-8.0, 8.0)), cost=40, resolve=common_types,
               llvm=_kinds("iu", "%ipow"), cuda=_kinds("iu", "xt_ipow({0}, {1})")),
+    Primitive("euclid", 2, np.gcd, cost=60, llvm={"u": "%euclid"}, cuda={"u": "xt_euclid({0}, {1})"}),
+    # how many bits are set, in the type of the operand
+    Primitive("popcount", 1, np.bitwise_count, cost=2, resolve=common_types, llvm={"u": "@llvm.ctpop"}, cuda={"u": "xt_popcount({0})"}),
 )
 # fmt: on
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -98,3 +99,105 @@ def xlogy(a: Any, b: Any) -> Any:
     dtype = np.hypot(a, b).dtype  # whose loops are xlogy's
     x, y = np.asarray(a).astype(dtype), np.asarray(b).astype(dtype)
     return np.where((x == 0) & ~np.isnan(y), dtype.type(0), x * np.log(y))
+
+
+# Sigmoids and what is made of them, with decimals enough for their tails.
+
+_DECIMALS = Context(prec=60, Emin=-999999, Emax=999999)
+
+
+def _decimal(function: Callable[[Decimal], Decimal], above: Callable[[float], float]) -> Callable[[Any], Any]:
+    """`function` of numbers up to 800, below -800 that of -800; `above` is what it is beyond."""
+
+    def one(x: float) -> float:
+        if math.isnan(x) or x > 800:
+            return x if math.isnan(x) else above(x)
+        with localcontext(_DECIMALS):
+            found = float(function(Decimal(max(x, -800.0))))
+        return found if x or found else x
+
+    return _elementwise(one)
+
+
+def _sigmoid(x: Decimal) -> Decimal:
+    return 1 / (1 + (-x).exp())
+
+
+def _softplus(x: Decimal) -> Decimal:
+    e = x.exp()
+    return e - e * e / 2 if x < -60 else (1 + e).ln()
+
+
+_CUBIC = Decimal(float("0.044715"))  # the float, which the formula has
+
+
+def _gelu_tanh(x: Decimal) -> Decimal:
+    if x < -40:
+        return Decimal("-0")
+    scale = Decimal("1.59576912160573071175978423973752747390343452465971")  # 2 sqrt(2 / pi)
+    return x * _sigmoid(scale * (x + _CUBIC * x * x * x))
+
+
+def _mish(x: Decimal) -> Decimal:
+    n = x.exp() * (x.exp() + 2)
+    return x * n / (n + 2)
+
+
+def _gelu(x: float) -> float:
+    """By erfc, corrected for what the rounding of its argument makes; far below 0 by its asymptotic series."""
+    if math.isnan(x) or abs(x) > 40:
+        return x if not x < 0 else -0.0
+    if x < -30:
+        with localcontext(_DECIMALS):
+            w = 1 / Decimal(x) ** 2
+            series = 1 - w * (1 - w * (3 - w * (15 - w * (105 - w * (945 - w * 10395)))))
+            return float(-series * (-1 / (2 * w)).exp() / Decimal(2 * math.pi).sqrt())
+    y = -x * math.sqrt(0.5)
+    beside = float((Fraction(x) ** 2 / 2 - Fraction(y) ** 2) / (2 * Fraction(y))) if y else 0.0
+    return 0.5 * x * (math.erfc(y) - 2 / math.sqrt(math.pi) * math.exp(-y * y) * beside)
+
+
+def _logit(x: float) -> float:
+    if not 0 < x < 1:
+        return math.copysign(math.inf, x - 0.5) if x in (0, 1) else math.nan
+    with localcontext(_DECIMALS):
+        return float((Decimal(x) / (1 - Decimal(x))).ln())
+
+
+def _sinc(x: float) -> float:
+    if math.isinf(x) or x.is_integer():
+        return 0.0 if x else 1.0
+    turn = math.remainder(x, 2)
+    near = math.remainder(turn, 1)
+    return math.sin(math.pi * near) * (1 if near == turn else -1) / (math.pi * x)
+
+
+def isposinf(a: Any) -> Any:
+    return np.asarray(a) == math.inf
+
+
+def isneginf(a: Any) -> Any:
+    return np.asarray(a) == -math.inf
+
+
+def mantissa(a: Any) -> Any:
+    return np.frexp(a)[0]
+
+
+def exponent(a: Any) -> Any:
+    return np.where(np.isfinite(a), np.frexp(a)[1], np.int32(0))
+
+
+def fraction(a: Any) -> Any:
+    return np.modf(a)[0]
+
+
+sigmoid = _decimal(_sigmoid, lambda x: 1.0)
+softplus = _decimal(_softplus, lambda x: x)
+log_sigmoid = _elementwise(lambda x: -float(softplus(-x)))
+silu = _decimal(lambda x: x * _sigmoid(x), lambda x: x)
+gelu = _elementwise(_gelu)
+gelu_tanh = _decimal(_gelu_tanh, lambda x: x)
+mish = _decimal(_mish, lambda x: x)
+logit = _elementwise(_logit)
+sinc = _elementwise(_sinc)

@@ -26,6 +26,32 @@ PAGE = HERE.parents[1] / "docs" / "functions.md"
 CHUNK = 1 << 17
 mp.mp.prec = 300
 
+
+def e_to(x: mp.mpf) -> mp.mpf:
+    """exp(x); what is far below all floats is all the same."""
+    return mp.exp(max(x, mp.mpf(-20000)))
+
+
+def sigmoid(x: mp.mpf) -> mp.mpf:
+    return 1 / (1 + e_to(-x)) if x > 0 else e_to(x) / (1 + e_to(x))
+
+
+def softplus(x: mp.mpf) -> mp.mpf:
+    return max(x, mp.mpf(0)) + mp.log1p(e_to(-abs(x)))
+
+
+def gelu_tanh(x: mp.mpf) -> mp.mpf:
+    return x * sigmoid(2 * mp.sqrt(2 / mp.pi) * (x + mp.mpf(0.044715) * x**3))
+
+
+def logaddexp(a: mp.mpf, b: mp.mpf) -> mp.mpf:
+    return max(a, b) + mp.log1p(e_to(-abs(a - b)))
+
+
+def logaddexp2(a: mp.mpf, b: mp.mpf) -> mp.mpf:
+    return max(a, b) + mp.log1p(e_to(-abs(a - b) * mp.log(2))) / mp.log(2)
+
+
 TRUTH: dict[str, Callable[..., mp.mpf]] = {
     "arccos": mp.acos, "arccosh": mp.acosh, "arcsin": mp.asin, "arcsinh": mp.asinh, "arctan": mp.atan, "arctan2": mp.atan2,
     "arctanh": mp.atanh, "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)), "cos": mp.cos, "cosh": mp.cosh,
@@ -34,8 +60,12 @@ TRUTH: dict[str, Callable[..., mp.mpf]] = {
     "lgamma": lambda x: mp.re(mp.loggamma(x)), "log": mp.log, "log10": lambda x: mp.log(x, 10), "log1p": mp.log1p,
     "log2": lambda x: mp.log(x, 2), "power": mp.power, "rsqrt": lambda x: 1 / mp.sqrt(x), "sin": mp.sin, "sinh": mp.sinh,
     "tan": mp.tan, "tanh": mp.tanh, "xlogy": lambda a, b: a * mp.log(b),
+    "gelu": lambda x: x * mp.erfc(-x / mp.sqrt(2)) / 2 if abs(x) < 100 else max(x, mp.mpf(0)), "gelu_tanh": gelu_tanh,
+    "log_sigmoid": lambda x: -softplus(-x), "logaddexp": logaddexp, "logaddexp2": logaddexp2,
+    "logit": lambda x: mp.log(x / (1 - x)), "mish": lambda x: x * mp.tanh(softplus(x)) if x > -60 else x * e_to(x),
+    "sigmoid": sigmoid, "silu": lambda x: x * sigmoid(x), "sinc": mp.sincpi, "softplus": softplus,
 }  # fmt: skip
-TWO = ("arctan2", "hypot", "power", "xlogy")
+TWO = ("arctan2", "hypot", "logaddexp", "logaddexp2", "power", "xlogy")
 POSITIVE = {"digamma", "gamma", "lgamma"}  # below 0 they have zeros that float64 hits only nearly
 
 
@@ -72,7 +102,7 @@ def operands(name: str, dtype: np.dtype, count: int) -> list[np.ndarray]:
             x = abs(x)
             fitting = np.random.default_rng(4).uniform(-1, 1, len(x)) * np.log(np.finfo(dtype).max) / np.log(x)
             y = np.where(np.arange(len(x)) % 2, fitting, np.clip(y, -40, 40)).astype(dtype)
-    return [x, abs(y) if name == "xlogy" else y]
+    return [x, abs(y) if name in {"xlogy", "logaddexp", "logaddexp2"} else y]  # the latter have zeros below 0
 
 
 def unit(want: mp.mpf, dtype: np.dtype) -> mp.mpf:

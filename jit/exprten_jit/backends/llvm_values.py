@@ -48,6 +48,25 @@ none:
 }}
 """
 
+# the greatest common divisor of unsigned integers
+_EUCLID = """
+define internal {t} @euclid_{t}_{s}({t} %x, {t} %y) {{
+entry:
+  br label %head
+head:
+  %a = phi {t} [ %x, %entry ], [ %r, %body ]
+  %b = phi {t} [ %y, %entry ], [ %a, %body ]
+  %done = icmp eq {t} %a, 0
+  br i1 %done, label %end, label %body
+body:
+  %r = urem {t} %b, %a
+  br label %head
+end:
+  ret {t} %b
+}}
+"""
+_HELPERS = {"ipow": _IPOW, "euclid": _EUCLID}
+
 
 @dataclass(frozen=True)
 class Where:
@@ -315,10 +334,9 @@ class Values(ABC):
         return t.let(f"call {args[0].type} {function}({', '.join(given)})", dtype.lane, args[0].count)
 
     def _by_lane(self, helper: str, operand: DType, args: list[Lanes], dtype: DType) -> Lanes:
-        assert helper == "ipow", helper
-        function = f"@ipow_{operand.lane}_{operand.kind}"
+        function = f"@{helper}_{operand.lane}_{operand.kind}"
         low = -(1 << (operand.bits - 1)) if operand.kind == "u" else 0  # nothing unsigned is negative
-        self.helpers[function] = _IPOW.format(t=operand.lane, s=operand.kind, low=low)
+        self.helpers[function] = _HELPERS[helper].format(t=operand.lane, s=operand.kind, low=low)
         count = args[0].count
         result = Lanes("poison", dtype.lane, count)
         for k in range(count):
