@@ -75,9 +75,8 @@ def _check_node(node: Value, kernel: Kernel) -> None:
             _require(args[0].dtype.kind in PRIMITIVE[name].llvm, f"{name} knows no {args[0].dtype}")
             _require(len({a.dtype for a in args[1:]}) < 2, f"{name} of {[a.dtype for a in args]}")
             # what is rounded to the wide type first would be rounded twice
-            _require(
-                name != "fma" or not node.dtype.wide, f"fma of {node.dtype}: formulas are computed in a wider type"
-            )
+            single = name in ("fma", "scale") and node.dtype.wide
+            _require(not single, f"{name} of {node.dtype}: formulas are computed in a wider type")
         case Fold(reducer, axis, extent, bodies):
             _require(reducer in REDUCERS or reducer in SEVERAL, f"{reducer} is no reducer")
             _require(axis not in {a for a, _ in kernel.axes}, f"a fold over the kernel's axis {axis.name}")
