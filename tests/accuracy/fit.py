@@ -103,6 +103,10 @@ def _log_rest(f: mp.mpf) -> mp.mpf:
     return (mp.log1p(f) - f + f * f / 2) / f**3
 
 
+def _log_of(f: mp.mpf) -> mp.mpf:
+    return mp.log1p(f) / f
+
+
 def _log_even(z: mp.mpf) -> mp.mpf:
     s = mp.sqrt(z)
     return (2 * mp.atanh(s) / s - 2) / z
@@ -128,12 +132,24 @@ def _atan_rest(t: mp.mpf) -> mp.mpf:
     return (mp.atan(t) / t - 1) / t**2
 
 
+def _asin_rest(t: mp.mpf) -> mp.mpf:
+    return (mp.asin(t) / t - 1) / t**2
+
+
+def _sinh_rest(t: mp.mpf) -> mp.mpf:
+    return (mp.sinh(t) / t - 1) / t**2
+
+
+def _tanh_rest(t: mp.mpf) -> mp.mpf:
+    return (mp.tanh(t) / t - 1) / t**2
+
+
 def _log2_rest(s: mp.mpf) -> mp.mpf:
     return (mp.atanh(s) / s - 1 - s**2 / 3) / s**4 * 2 / mp.log(2)
 
 
-def _log2_of(f: mp.mpf) -> mp.mpf:
-    return mp.log1p(f) / f / mp.log(2)
+def _log2_of(s: mp.mpf) -> mp.mpf:
+    return 2 * mp.atanh(s) / s / mp.log(2)
 
 
 def _exp2_of(r: mp.mpf) -> mp.mpf:
@@ -174,8 +190,8 @@ def _digamma_rest(w: mp.mpf) -> mp.mpf:
 
 DIGAMMA_ROOT = mp.findroot(mp.digamma, 1.4616)
 S2 = 0.02944  # (f / (2 + f))² at the ends of ROOT
-SIXTH = 0.17158  # tan(pi / 8) squared, and a little
 EIGHTH = 0.79**2  # the square of pi / 4, and a little
+HALF = 1.5709**2  # the square of pi / 2, and a little
 
 FITS: dict[str, Fit] = {
     "EXP_32": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -HALF_LN2, HALF_LN2, 4, lambda r: r * r, 32),
@@ -187,17 +203,33 @@ FITS: dict[str, Fit] = {
     "EXP2_32": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 5, abs, 32),
     "EXP2_64": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 10, abs),
     "LOG_32": Fit("(log(1 + f) - f + f² / 2) / f³", _log_rest, *ROOT, 7, lambda f: f * f, 32),
+    "LOG2_32": Fit("(log2(1 + f) / f - 1 / ln(2)) / f", lambda f: (_log_of(f) - 1) / f / mp.log(2), *ROOT, 9, abs, 32),
+    "LOG10_32": Fit(
+        "(log10(1 + f) / f - 1 / ln(10)) / f", lambda f: (_log_of(f) - 1) / f / mp.log(10), *ROOT, 8, abs, 32
+    ),
     "SIN_32": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, EIGHTH, 2, lambda z: z, 32),
     "SIN_64": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, EIGHTH, 5, lambda z: z),
     "COS_32": Fit("(cos(r) - 1 + r² / 2) / r⁴ in r²", _root(_cos_rest), 0, EIGHTH, 2, lambda z: z * z, 32),
     "COS_64": Fit("(cos(r) - 1 + r² / 2) / r⁴ in r²", _root(_cos_rest), 0, EIGHTH, 5, lambda z: z * z),
+    "SIN_FAST_32": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, HALF, 3, lambda z: z, 32),
+    "SIN_FAST_64": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, HALF, 7, lambda z: z),
     "TAN_32": Fit("(tan(r) / r - 1) / r² in r²", _root(_tan_rest), 0, EIGHTH, 6, lambda z: z, 32),
     "TAN_64": Fit("(tan(r) / r - 1) / r² in r²", _root(_tan_rest), 0, EIGHTH, 14, lambda z: z),
-    "ATAN_32": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, SIXTH, 4, lambda z: z, 32),
-    "ATAN_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, SIXTH, 11, lambda z: z),
+    "ATAN_32": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 1, 8, lambda z: z, 32),
+    "ATAN_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 1, 19, lambda z: z),
+    "ATAN_FAST_32": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 1, 7, lambda z: z, 32),
+    "ATAN_FAST_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 1, 17, lambda z: z),
+    "ASIN_32": Fit("(asin(t) / t - 1) / t² in t²", _root(_asin_rest), 0, 0.25, 4, lambda z: z, 32),
+    "ASIN_64": Fit("(asin(t) / t - 1) / t² in t²", _root(_asin_rest), 0, 0.25, 11, lambda z: z),
+    "SINH_32": Fit("(sinh(t) / t - 1) / t² in t²", _root(_sinh_rest), 0, 1, 3, lambda z: z, 32),
+    "SINH_64": Fit("(sinh(t) / t - 1) / t² in t²", _root(_sinh_rest), 0, 1, 7, lambda z: z),
+    "TANH_32": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.85, 6, lambda z: z, 32),
+    "TANH_64": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.9, 14, lambda z: z),
+    "TANH_FAST_32": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.36, 3, lambda z: z, 32),
+    "TANH_FAST_64": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.36, 9, lambda z: z),
     "LOG2_64": Fit("2 / ln(2) (atanh(s) / s - 1 - s² / 3) / s⁴ in s²", _root(_log2_rest), 0, S2, 6, lambda z: z),
-    "LOG2_F": Fit("log2(1 + f) / f, for float32 in float64", _log2_of, *ROOT, 13),
-    "EXP2_F": Fit("(2 ** r - 1) / r, for float32 in float64", _exp2_of, -0.5, 0.5, 6, abs),
+    "LOG2_F": Fit("(2 atanh(s) / ln(2) / s) in s², for float32 in float64", _root(_log2_of), 0, S2, 4),
+    "EXP2_F": Fit("(2 ** r - 1) / r, for float32 in float64", _exp2_of, -0.5, 0.5, 5, abs),
     "CBRT_32": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 4, lambda f: 1, 32),
     "CBRT_64": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 7),
     "ERF_32": Fit("erf(x) / x - 1 in x²", _root(_erf_rest), 0, 0.82, 6, bits=32),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from . import coefficients as c
 from .double import Double, normal
 from .terms import (
-    Pair,
     Term,
     copysign,
     fabs,
@@ -68,19 +67,21 @@ def reduced(x: Term, k: Term) -> Term:
 
 def exp(a: Term) -> Term:
     """Within 1 unit of the last place."""
-    return _exp(a, _EXP[a.dtype.bits].exp)
+    rows = _EXP[a.dtype.bits]
+    return exp_between(lesser(greater(a, rows.low), rows.high))
 
 
 def fast_exp(a: Term) -> Term:
     """Within 2 units of the last place."""
-    return _exp(a, _EXP[a.dtype.bits].fast)
-
-
-def _exp(a: Term, rest: tuple[float, ...]) -> Term:
     rows = _EXP[a.dtype.bits]
-    x = lesser(greater(a, rows.low), rows.high)
+    return exp_between(lesser(greater(a, rows.low), rows.high), fast=True)
+
+
+def exp_between(x: Term, fast: bool = False) -> Term:
+    """exp of what lies between the arguments whose values are 0 and infinite."""
+    rows = _EXP[x.dtype.bits]
     k, _ = nearest(x, LOG2_E)
-    return scale(polynomial((1.0, 1.0, *rest), reduced(x, k)), k)
+    return scale(polynomial((1.0, 1.0, *(rows.fast if fast else rows.exp)), reduced(x, k)), k)
 
 
 def exp2(a: Term) -> Term:
@@ -103,22 +104,21 @@ def exp_double(a: Double) -> tuple[Double, Term]:
     return normal(one, rest + fma(polynomial(rows.expm1, r), r * r, fma(lost, r, lost))), k
 
 
-def expm1_quarter(a: Term) -> Pair:
-    """(exp(a) - 1) / 4: exp(r) - 1 is r + t; 2**k (1 + r + t) - 1 is added up from large to small. NaN and +-inf stay."""
-    rows, form = _EXP[a.dtype.bits], a.form
-    x = lesser(greater(a, -2.0 * form.mantissa), rows.high + 0.5)  # 2**(k - 2) is finite
-    k, shifted = nearest(x, LOG2_E)
-    near = fma(k, -rows.ln2[0], x)
-    r = fma(k, -rows.ln2[1], near)
-    lost = fma(k, -rows.ln2[1], near - r)
-    t = fma(polynomial(rows.expm1, r), r * r, fma(lost, r, lost))
-    quarter = ((shifted.bits() + (form.bias - 2)) << form.mantissa).bits(a.dtype)  # 2**(k - 2), finite for every k
-    rest = quarter - 0.25
-    high = fma(r, quarter, rest)
-    return high, fma(t, quarter, fma(r, quarter, rest - high) + ((quarter - rest) - 0.25))
+def exp_parts(x: Term, small: bool = False) -> tuple[Term, Term, Term]:
+    """(r, rest, k): exp(x) is 2**k (1 + r + rest), where r has no error and rest is less than 0.07. `small`: right in proportion to r."""
+    rows = _EXP[x.dtype.bits]
+    k, _ = nearest(x, LOG2_E)
+    r, less = fma(k, -rows.ln2[0], x), k * -rows.ln2[1]
+    all_of_it = r + less
+    return r, fma(polynomial(rows.expm1 if small else rows.exp, all_of_it), all_of_it * all_of_it, less), k
 
 
 def expm1(a: Term) -> Term:
-    """Within 1 unit of the last place."""
-    high, low = expm1_quarter(a)
-    return copysign(where(fabs(a) < 2.0 ** -(a.form.mantissa + 3), fabs(a), (high + low) * 4.0), a)
+    """Half of it is 2**(k - 1) - 1/2 + 2**(k - 1) (r + rest). Within 1 unit of the last place."""
+    rows = _EXP[a.dtype.bits]
+    r, rest, k = exp_parts(lesser(greater(a, -2.0 * a.form.mantissa), rows.high), small=True)
+    power = scale(a.like(0.5), k)
+    base = power - 0.5
+    near = fma(power, r, base)
+    lost = fma(power, r, base - near) + ((power - base) - 0.5)
+    return copysign(where(fabs(a) < 2.0 ** -(a.form.mantissa + 3), a, (near + fma(power, rest, lost)) * 2.0), a)

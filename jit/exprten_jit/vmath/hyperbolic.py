@@ -1,55 +1,56 @@
-"""sinh, cosh and tanh, of exp(abs(x)) - 1 in two parts; their inverses, of a logarithm whose argument has two parts."""
+"""sinh, cosh and tanh, of exp(abs(x)), and near 0 polynomials; their inverses, of a logarithm whose argument has two parts."""
 
 from __future__ import annotations
 
+from . import coefficients as c
 from .double import Double, choice, double, product, sqrt, total
-from .exp import expm1_quarter
+from .exp import exp_between, exp_parts
 from .log import LN2, log1p_double
-from .terms import INF, NAN, Pair, Term, copysign, fabs, fast_two_sum, fma, lesser, two_sum, where
+from .terms import INF, NAN, Term, copysign, fabs, fma, lesser, polynomial, scale, where
 
-
-def _quotient(a: Pair, b: Pair) -> Pair:
-    """a / b in two parts."""
-    inverse = 1.0 / b[0]
-    q = a[0] * inverse
-    return q, (fma(-q, b[0], a[0]) + fma(-q, b[1], a[1])) * inverse
-
-
-def _small(a: Term, value: Term) -> Term:
-    """The odd function `value` with the sign of a; a itself where its cube is less than it can show."""
-    return copysign(where(fabs(a) < 2.0 ** -(a.form.mantissa // 2 + 2), fabs(a), value), a)
+_SINH = {32: c.SINH_32, 64: c.SINH_64}
+_TANH = {32: (c.TANH_32, 0.92, 10.0), 64: (c.TANH_64, 0.9**0.5, 20.0)}
+_FAST_TANH = {32: (c.TANH_FAST_32, 0.6, 10.0), 64: (c.TANH_FAST_64, 0.6, 20.0)}
 
 
 def tanh(a: Term) -> Term:
-    """E / (E + 2) for E = exp(2 abs(a)) - 1. Within 1 unit of the last place."""
-    high, low = fast_two_sum(*expm1_quarter(lesser(fabs(a), 10.0 if a.dtype.bits == 32 else 20.0) * 2.0))
-    base, lost = two_sum(high, high.like(0.5))
-    q, rest = _quotient((high, low), (base, lost + low))
-    return _small(a, q + rest)
+    """A polynomial up to 1 or so, then 1 - 2 / (exp(2 x) + 1). Within 1 unit of the last place, of float64 within 1.1."""
+    return _tanh(a, *_TANH[a.dtype.bits])
 
 
 def fast_tanh(a: Term) -> Term:
     """Within 3 units of the last place."""
-    high, low = expm1_quarter(lesser(fabs(a), 10.0 if a.dtype.bits == 32 else 20.0) * 2.0)
-    quarter = high + low
-    return _small(a, quarter / (quarter + 0.5))
+    return _tanh(a, *_FAST_TANH[a.dtype.bits], fast=True)
+
+
+def _tanh(a: Term, series: tuple[float, ...], bound: float, most: float, fast: bool = False) -> Term:
+    y = lesser(fabs(a), most)
+    z = y * y
+    near = fma(y * z, polynomial(series, z), y)
+    far = 1.0 - 2.0 / (exp_between(y + y, fast) + 1.0)
+    return copysign(where(y < bound, near, far), a)
+
+
+def _half_exps(y: Term, sign: float) -> Term:
+    """(exp(y) + sign exp(-y)) / 2, for a y above 0: 2**k (1 + r + rest) has another power of two in it."""
+    r, rest, k = exp_parts(lesser(y, 90.0 if y.dtype.bits == 32 else 711.0))
+    value = 1.0 + (r + rest)
+    lost = (r - (value - 1.0)) + rest
+    power = scale(y.like(1.0), -k)
+    return scale(value + fma(power * power, sign / value, lost), k - 1.0)
 
 
 def sinh(a: Term) -> Term:
-    """(E + E / (E + 1)) / 2 for E = exp(abs(a)) - 1. Within 1 unit of the last place."""
-    high, low = fast_two_sum(*expm1_quarter(fabs(a)))
-    base, lost = two_sum(high, high.like(0.25))
-    q, rest = _quotient((high, low), (base, lost + low))
-    total, missing = fast_two_sum(high, q * 0.25)
-    return _small(a, (total + (missing + (low + rest * 0.25))) * 2.0)
+    """A polynomial up to 1. Within 1 unit of the last place."""
+    y = fabs(a)
+    z = y * y
+    near = fma(y * z, polynomial(_SINH[a.dtype.bits], z), y)
+    return copysign(where(y < 1.0, near, _half_exps(y, -1.0)), a)
 
 
 def cosh(a: Term) -> Term:
-    """(exp(abs(a)) + 1 / exp(abs(a))) / 2. Within 1 unit of the last place."""
-    high, low = fast_two_sum(*expm1_quarter(fabs(a)))
-    base, lost = two_sum(high, high.like(0.25))
-    total, missing = fast_two_sum(base, 0.0625 / base)
-    return (total + (missing + (lost + low))) * 2.0
+    """Within 1 unit of the last place."""
+    return _half_exps(fabs(a), 1.0)
 
 
 def _log_of_sum(x: Term, sum_less_one: Double) -> Term:

@@ -1,55 +1,50 @@
-"""arctan, arctan2, arcsin and arccos: the angle of a point, in twice the precision up to the last step.
-
-Of y / x up to tan(pi/8) it is the arctangent of the quotient, up to tan(3 pi/8) pi/4 and that of (y - x) / (y + x), beyond pi/2 less
-that of x / y.
-"""
+"""arctan, arctan2, arcsin and arccos: some right angles, in two parts, and what one polynomial says of an argument up to 1, or 1/2."""
 
 from __future__ import annotations
 
 from . import coefficients as c
-from .double import Double, choice, double, product, sqrt
-from .terms import INF, NAN, Term, copysign, fabs, fast_two_sum, fma, lesser, polynomial, rarely, where
+from .terms import INF, NAN, Term, copysign, fabs, fma, lesser, polynomial, rarely, sqrt, where
 
 _HALF_PI = {32: c.HALF_PI_32, 64: c.HALF_PI_64}
 _ATAN = {32: c.ATAN_32, 64: c.ATAN_64}
-TAN_EIGHTH, TAN_THREE_EIGHTHS = 0.41421356237309503, 2.414213562373095
+_FAST_ATAN = {32: c.ATAN_FAST_32, 64: c.ATAN_FAST_64}
+_ASIN = {32: c.ASIN_32, 64: c.ASIN_64}
 
 
-def _angle(y: Double, x: Double, behind: Term | None = None) -> Term:
-    """The angle of (x, y), neither below 0, not both 0 or infinite; where `behind` of (-x, y)."""
-    small, large = y.high <= x.high * TAN_EIGHTH, y.high > x.high * TAN_THREE_EIGHTHS
-    above = choice(small, y, choice(large, -x, y - x))
-    below = choice(small, x, choice(large, y, y + x))
-    t = above / below
-    first, second, _ = _HALF_PI[y.high.dtype.bits]
-    quarters = where(small, 0.0, where(large, y.high.like(1.0), 0.5))
-    if behind is not None:
-        quarters = where(behind, 2.0 - quarters, quarters)
-        t = choice(behind, -t, t)
-    z = t.high * t.high
+def _angle(quarters: Term, t: Term, rest: Term, times: Term, more: Term | None = None) -> Term:
+    """quarters * pi/2 + t + times * rest + more, where there is no quarter or t is less than one."""
+    first, second, _ = _HALF_PI[t.dtype.bits]
     base = quarters * first
-    beyond = fma(quarters, first, -base) + quarters * second
-    rest = fma(t.high * z, polynomial(_ATAN[z.dtype.bits], z), beyond + fma(-z, t.low, t.low))
-    near, lost = fast_two_sum(base, t.high)
-    return near + (lost + rest)
+    total = base + t
+    lost = t - (total - base)
+    lost = lost if more is None else lost + more
+    return total + fma(rest, times, fma(quarters, second, lost))
 
 
 def arctan(a: Term) -> Term:
-    """Within 1 unit of the last place."""
+    """arctan(y) is pi/2 + arctan(-1 / y). Within 1 unit of the last place."""
     y = lesser(fabs(a), 2.0 ** (a.form.bias - 20))  # as far as 1 / y is normal
-    return copysign(_angle(double(y), double(a.like(1.0))), a)
+    far = y > 1.0
+    above, below = where(far, y.like(-1.0), y), where(far, y, 1.0)
+    t = above / below
+    more = fma(-t, below, above) * (t * -0.65)  # what the quotient lacks, times a derivative between 1/2 and 1
+    return copysign(_angle(where(far, y.like(1.0), 0.0), t, *_arctan_rest(t), more), a)
+
+
+def _arctan_rest(t: Term) -> tuple[Term, Term]:
+    """Two factors of arctan(t) - t."""
+    z = t * t
+    return polynomial(_ATAN[t.dtype.bits], z), t * z
 
 
 def fast_arctan(a: Term) -> Term:
     """Within 3 units of the last place."""
     y = fabs(a)
-    small, large = y <= TAN_EIGHTH, y > TAN_THREE_EIGHTHS
-    t = where(small, y, where(large, y.like(-1.0), y - 1.0)) / where(small, 1.0, where(large, y, y + 1.0))
-    first, second, _ = _HALF_PI[a.dtype.bits]
-    quarters = where(small, 0.0, where(large, y.like(1.0), 0.5))
+    far = y > 1.0
+    t = where(far, y.like(-1.0), y) / where(far, y, 1.0)
     z = t * t
-    rest = fma(t * z, polynomial(_ATAN[a.dtype.bits], z), quarters * second)
-    return copysign(fma(quarters, first, t + rest), a)
+    near = fma(t * z, polynomial(_FAST_ATAN[a.dtype.bits], z), t)
+    return copysign(near + where(far, y.like(_HALF_PI[a.dtype.bits][0]), 0.0), a)
 
 
 def arctan2(y: Term, x: Term) -> Term:
@@ -65,22 +60,50 @@ def arctan2(y: Term, x: Term) -> Term:
     far_wide = where(infinite, where(wide.equals(INF), y.like(1.0), 0.0), wide * scale)
     far_wide = where(most.equals(0.0), 1.0, far_wide)
     behind = copysign(x.like(1.0), x) < 0.0
-    far = _angle(double(far_high), double(far_wide), behind)
+    far = _direction(far_high, far_wide, behind)
     far = where(y.equals(y) & x.equals(x), far, NAN)
     odd = ~((least >= 1 / bound) & (most <= bound))
-    return copysign(rarely(odd, far, _angle(double(high), double(wide), x < 0.0)), y)
+    return copysign(rarely(odd, far, _direction(high, wide, x < 0.0)), y)
 
 
-def _other_side(a: Term) -> Double:
-    """sqrt(1 - a²)."""
-    return sqrt(double(a.like(1.0)) - product(a, a))
+def _direction(y: Term, x: Term, behind: Term) -> Term:
+    """The angle of (x, y), or where `behind` of (-x, y); neither below 0, not both 0 or infinite."""
+    steep = y > x
+    above, below = where(steep, -x, y), where(steep, y, x)
+    inverse = where(behind, y.like(-1.0), 1.0) / below
+    t = above * inverse
+    lost = fma(-t, below, where(behind, -above, above)) * fabs(inverse)
+    more = fma(t * t * -0.5, lost, lost)
+    return _angle(where(steep, t.like(1.0), where(behind, t.like(2.0), 0.0)), t, *_arctan_rest(t), more)
+
+
+def _arcsin(y: Term, far: Term) -> tuple[Term, Term]:
+    """arcsin(y) in two parts, or where `far` arcsin(sqrt((1 - y) / 2)), of which the first is the root and its rest small."""
+    z = where(far, fma(y, -0.5, 0.5), y * y)
+    t = where(far, sqrt(z), y)
+    lost = fma(-t, t, z) * _half_inverse(t)
+    return t, fma(t * z, polynomial(_ASIN[y.dtype.bits], z), where(far, lost, 0.0))
+
+
+def _half_inverse(t: Term) -> Term:
+    """About 1 / (2 t): its bits are a constant less those of t."""
+    return (t.like(0.0).bits() + {32: 0x7E7311C3, 64: 0x7FCE623822FC16E6}[t.dtype.bits] - t.bits()).bits(t.dtype)
 
 
 def arcsin(a: Term) -> Term:
-    """Within 1 unit of the last place; NaN beyond 1."""
-    return copysign(_angle(double(fabs(a)), _other_side(a)), a)
+    """Beyond 1/2 pi/2 - 2 arcsin(sqrt((1 - y) / 2)). Within 1 unit of the last place; NaN beyond 1."""
+    y = fabs(a)
+    far = y > 0.5
+    t, rest = _arcsin(y, far)
+    times = where(far, t.like(-2.0), 1.0)
+    return copysign(_angle(where(far, t.like(1.0), 0.0), t * times, rest, times), a)
 
 
 def arccos(a: Term) -> Term:
-    """Within 1 unit of the last place; NaN beyond 1."""
-    return _angle(_other_side(a), double(fabs(a)), a < 0.0)
+    """pi/2 - arcsin(a), and beyond 1/2 2 arcsin(sqrt((1 - y) / 2)). Within 1 unit of the last place; NaN beyond 1."""
+    y = fabs(a)
+    far, below = y > 0.5, a < 0.0
+    t, rest = _arcsin(y, far)
+    times = where(far, t.like(2.0), -1.0)
+    times = where(below, -times, times)
+    return _angle(where(far, where(below, t.like(2.0), 0.0), 1.0), t * times, rest, times)

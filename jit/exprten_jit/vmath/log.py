@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from . import coefficients as c
 from .double import Double
@@ -15,6 +16,7 @@ from .terms import (
     copysign,
     fast_two_sum,
     fma,
+    ordinary,
     polynomial,
     power_of_two,
     rarely,
@@ -61,8 +63,7 @@ def _whole_range(core: Callable[[Term, Term], Term], a: Term) -> Term:
     up = a.form.mantissa + 2
     k, f = split(a)
     low, g = split(a * 2.0**up)
-    odd = ~((a >= a.form.tiny) & (a < INF))
-    return _finished(odd, a, core(as_float(k), f), core(as_float(low - up), g))
+    return _finished(~ordinary(a), a, core(as_float(k), f), core(as_float(low - up), g))
 
 
 def _natural(k: Term, f: Term) -> Term:
@@ -83,21 +84,40 @@ def log(a: Term) -> Term:
     return _whole_range(_natural, a)
 
 
-# 1 / ln(base) in two parts; the logarithm of 2 in two parts, of which k times the first is exact.
-_LOG2 = {32: ((1.4426950216293335, 1.925963033500011e-08), (1.0, 0.0)),
-         64: ((1.4426950408889634, 2.0355273740931033e-17), (1.0, 0.0))}  # fmt: skip
-_LOG10 = {32: ((0.4342944920063019, -1.010305011847e-08), (0.301025390625, 4.605038981195214e-06)),
-          64: ((0.4342944819032518, 1.098319650216765e-17), (0.30102999566406652, -8.5323443170571066e-14))}  # fmt: skip
+@dataclass(frozen=True)
+class _Base:
+    """1 / ln(base) in two parts, the logarithm of 2 in two parts, of which k times the first is exact, and of float32 a polynomial."""
+
+    factor: tuple[float, float]
+    two: tuple[float, float]
+    rest: tuple[float, ...] = ()
 
 
-def _to_base(rows: dict[int, tuple[tuple[float, float], tuple[float, float]]]) -> Callable[[Term, Term], Term]:
+_LOG2 = {
+    32: _Base((1.4426950216293335, 1.925963033500011e-08), (1.0, 0.0), c.LOG2_32),
+    64: _Base((1.4426950408889634, 2.0355273740931033e-17), (1.0, 0.0)),
+}
+_LOG10 = {
+    32: _Base((0.4342944920063019, -1.010305011847e-08), (0.301025390625, 4.605038981195214e-06), c.LOG10_32),
+    64: _Base((0.4342944819032518, 1.098319650216765e-17), (0.30102999566406652, -8.5323443170571066e-14)),
+}
+
+
+def _to_base(rows: dict[int, _Base]) -> Callable[[Term, Term], Term]:
+    """log(1 + f) / ln(base) + k log(2): f over ln(base) in two parts and a polynomial, or what `log_near_one` says."""
+
     def core(k: Term, f: Term) -> Term:
-        (factor, beyond), (two, two_beyond) = rows[f.dtype.bits]
-        high, low = log_near_one(f)
-        product, lost = two_product(high, factor)
-        lost = fma(low, factor, fma(high, beyond, lost))
-        s, rest = fast_two_sum(k * two, product)
-        return s + (rest + fma(k, two_beyond, lost))
+        base = rows[f.dtype.bits]
+        (factor, beyond), (two, two_beyond) = base.factor, base.two
+        if base.rest:
+            product, lost = two_product(f, factor)
+            lost = fma(f * f, polynomial(base.rest, f), fma(f, beyond, lost))
+        else:
+            high, low = log_near_one(f)
+            product, lost = two_product(high, factor)
+            lost = fma(low, factor, fma(high, beyond, lost))
+        s, rest = fast_two_sum(k if two == 1.0 else k * two, product)
+        return s + (rest + (fma(k, two_beyond, lost) if two_beyond else lost))
 
     return core
 

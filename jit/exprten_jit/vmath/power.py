@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import coefficients as c
 from . import terms
-from .double import Double, constant, double, product, sqrt
+from .double import Double, double, product, sqrt
 from .log import split
 from .terms import (
     INF,
@@ -18,23 +18,33 @@ from .terms import (
     greater,
     lesser,
     nearest,
+    ordinary,
     polynomial,
     power_of_two,
     rarely,
     scale,
     trunc,
+    two_product,
     where,
 )
 
 
 def log2_double(k: Term, f: Term) -> Double:
-    """The logarithm to base 2 of 2**k (1 + f), within 2**-64 of itself: k and s (c0 + c1 s² + ...), s = f / (2 + f)."""
-    s = double(f) / Double(*fast_two_sum(2.0, f))
-    z = s * s
-    tail = constant(f, c.LOG2_SECOND) + double(z.high * polynomial(c.LOG2_64, z.high))
-    near = s * (constant(f, c.LOG2_FIRST) + z * tail)
-    high, lost = fast_two_sum(k, near.high)
-    return Double(high, lost + near.low)
+    """The logarithm to base 2 of 2**k (1 + f), within 2**-64 of itself: k and s (c0 + z (c1 + z P(z))), s = f / (2 + f), z = s²."""
+    below = f + 2.0
+    inverse = 1.0 / below
+    s = f * inverse
+    s_low = fma(-s, f - (below - 2.0), fma(-s, below, f)) * inverse
+    z, lost = two_product(s, s)
+    z_low = fma(s + s, s_low, lost)
+    t, t_low = fast_two_sum(c.LOG2_SECOND[0], z * polynomial(c.LOG2_64, z))
+    u, lost = two_product(z, t)
+    u_low = fma(z, t_low + c.LOG2_SECOND[1], fma(z_low, t, lost))
+    v, v_low = fast_two_sum(c.LOG2_FIRST[0], u)
+    near, lost = two_product(s, v)
+    low = fma(s, v_low + (u_low + c.LOG2_FIRST[1]), fma(s_low, v, lost))
+    high, lost = fast_two_sum(k, near)
+    return Double(high, lost + low)
 
 
 def exp2_double(a: Double) -> tuple[Double, Term]:
@@ -43,42 +53,45 @@ def exp2_double(a: Double) -> tuple[Double, Term]:
     high = lesser(greater(a.high, -2.0 * form.bias), form.bias + 2.0)
     low = where(high.equals(a.high), a.low, 0.0)
     k, _ = nearest(high, 1.0)
-    r = Double(high - k, low) * constant(high, c.LN2_64)
-    one, lost = fast_two_sum(1.0, r.high)
-    rest = fma(polynomial(c.EXP_64, r.high), r.high * r.high, lost + fma(r.high, r.low, r.low))
-    return Double(one, rest), k
+    t, low = fast_two_sum(high - k, low)
+    r, lost = two_product(t, c.LN2_64[0])
+    r_low = fma(low, c.LN2_64[0], fma(t, c.LN2_64[1], lost))
+    one, lost = fast_two_sum(1.0, r)
+    return Double(one, fma(t * t, polynomial(c.EXP2_64[1:], t), lost + fma(r, r_low, r_low))), k
 
 
-def _power64(x: Term, more: float, y: Term) -> Term:
+def _power64(x: Term, more: int, y: Term) -> Term:
     """(2**more x)**y for a normal x above 0."""
     k, f = split(x)
-    log = log2_double(as_float(k) + more, f)
+    log = log2_double(as_float(k + more), f)
     high = y * log.high
     value, exponent = exp2_double(Double(high, fma(y, log.high, -high) + y * log.low))
     return scale(value.value, exponent)
 
 
-def _power32(x: Term, more: float, y: Term) -> Term:
+def _power32(x: Term, more: int, y: Term) -> Term:
     """In float64, which needs no second number."""
-    k, f = split(x.to("float64"))
-    log = fma(f, polynomial(c.LOG2_F, f), as_float(k) + more)
+    k, f = split(x)
+    f, exponent = f.to("float64"), as_float(k + more).to("float64")
+    s = f / (f + 2.0)
+    log = fma(s, polynomial(c.LOG2_F, s * s), exponent)
     a = lesser(greater(y.to("float64") * log, -200.0), 200.0)
     whole, shifted = nearest(a, 1.0, a.form.bias)
     r = a - whole
-    scale = (shifted.bits() << a.form.mantissa).bits(a.dtype)
-    return fma(polynomial(c.EXP2_F, r) * r, scale, scale).to("float32")
+    factor = (shifted.bits() << a.form.mantissa).bits(a.dtype)
+    return fma(polynomial(c.EXP2_F, r) * r, factor, factor).to("float32")
 
 
 def power(x: Term, y: Term) -> Term:
     """Within 1 unit of the last place; C's values for zeros, infinities, NaN and a base below 0."""
     core = _power64 if x.dtype.bits == 64 else _power32
     size = fabs(x)
-    odd = ~((x >= x.form.tiny) & (x < INF) & (fabs(y) < INF))
+    odd = ~(ordinary(x) & (fabs(y) < INF))
     up = x.form.mantissa + 2
     small = (size < x.form.tiny) & (size > 0.0)
     base = where(size.equals(0.0) | ~(size < INF), 1.0, where(small, size * 2.0**up, size))
-    there = where(small, core(base, -up, y), core(base, 0.0, y))
-    return rarely(odd, _special(x, y, there), core(x, 0.0, y))
+    there = where(small, core(base, -up, y), core(base, 0, y))
+    return rarely(odd, _special(x, y, there), core(x, 0, y))
 
 
 def _special(x: Term, y: Term, ordinary: Term) -> Term:
@@ -126,7 +139,7 @@ def cbrt(a: Term) -> Term:
     """A polynomial for the cube root of 1 + f, and one step of Halley's. Within 1 unit of the last place."""
     size = fabs(a)
     up = 3 * (a.form.mantissa // 3 + 2)
-    odd = ~((size >= a.form.tiny) & (size < INF))
+    odd = ~ordinary(size)
     there = where((size > 0.0) & (size < INF), _cube_root(size * 2.0**up, -up // 3), size)
     return copysign(rarely(odd, there, _cube_root(size, 0)), a)
 

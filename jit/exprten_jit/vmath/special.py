@@ -185,8 +185,7 @@ def digamma(a: Term) -> Term:
     """The derivative of lgamma. Above 0 within 2 units of the last place; below 0 within 2 of its larger part."""
     x = where(a > 0.0, a, 1.0 - a)
     positive = _digamma(x)
-    angle = angle_of_turns(a * 0.5)
-    part = pi * sine(angle, 1) / sine(angle)
+    part = pi * sine(angle_of_turns(a * 0.5, 1)) / sine(angle_of_turns(a * 0.5))
     far = where(a.equals(0.0), copysign(a.like(INF), -a), where(rint(a).equals(a), NAN, positive - part))
     return rarely(~((a > 0.0) & (a < INF)), where(a > 0.0, a, far), positive)
 

@@ -206,6 +206,13 @@ def greater(a: Term, bound: Term | float) -> Term:
     return where(a < bound, bound, a)
 
 
+def ordinary(a: Term) -> Term:
+    """Whether a is above 0, normal and finite: one comparison of its bits."""
+    unsigned = DTYPES[f"uint{a.dtype.bits}"]
+    low, high = 1 << a.form.mantissa, (2 * a.form.bias + 1) << a.form.mantissa
+    return a.bits(unsigned) - low < high - low
+
+
 def polynomial(coefficients: Sequence[float], x: Term) -> Term:
     """The sum of c[k] x**k (Horner)."""
     total: Term | None = None

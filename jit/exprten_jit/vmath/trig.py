@@ -34,38 +34,39 @@ TWO_OVER_PI = 0.63661977236758134308
 
 @dataclass(frozen=True)
 class _Trig:
-    """Of a format: pi/2 in three parts, up to where they are enough, and polynomials."""
+    """Of a format: pi/2 in three parts, up to where they are enough, and polynomials; the last up to pi/2."""
 
     half_pi: tuple[float, ...]
     limit: float
     sin: tuple[float, ...]
     cos: tuple[float, ...]
     tan: tuple[float, ...]
+    fast: tuple[float, ...]
 
 
 _TRIG = {
-    32: _Trig(c.HALF_PI_32, 2.0**17, c.SIN_32, c.COS_32, c.TAN_32),
-    64: _Trig(c.HALF_PI_64, 2.0**30, c.SIN_64, c.COS_64, c.TAN_64),
+    32: _Trig(c.HALF_PI_32, 2.0**17, c.SIN_32, c.COS_32, c.TAN_32, c.SIN_FAST_32),
+    64: _Trig(c.HALF_PI_64, 2.0**30, c.SIN_64, c.COS_64, c.TAN_64, c.SIN_FAST_64),
 }
 
 
 @dataclass(frozen=True)
 class _Angle:
-    """quarter * pi/2 + r + rest; of `quarter` the last two bits count."""
+    """quarter * pi/2 + r - less; of `quarter` the last two bits count. `less` of 0 is +0: then r - less is the zero that r is."""
 
     r: Term
-    rest: Term
+    less: Term
     quarter: Term
 
 
-def _near(x: Term) -> _Angle:
-    """Of an argument below the limit."""
+def _near(x: Term, quarters: int = 0) -> _Angle:
+    """Of an argument below the limit and `quarters` right angles more."""
     one, two, three = _TRIG[x.dtype.bits].half_pi
-    k, shifted = nearest(x, TWO_OVER_PI)
+    k, shifted = nearest(x, TWO_OVER_PI, quarters)
     first = fma(k, -one, x)
     product, lost = two_product(k, two)
     r = first - product
-    return _Angle(r, ((first - r) - product) - fma(k, three, lost), shifted.bits())
+    return _Angle(r, fma(k, three, lost) - ((first - r) - product), shifted.bits())
 
 
 # Far arguments, as float64: x is m 2**e with m of 53 bits; what counts of m 2**e 2/pi is its last two whole bits and its fraction.
@@ -129,76 +130,76 @@ def _far(x: Term) -> _Angle:
     r, rest = fast_two_sum(r, fma(low, one, fma(h, two, lost)))
     sign = copysign(x.like(1.0), x)
     quarter = where(x < 0.0, -quarter, quarter)
-    return _Angle(r * sign, rest * sign, quarter)
+    return _Angle(r * sign, -rest * sign, quarter)
 
 
-def _far_of(x: Term) -> _Angle:
-    if x.dtype.bits == 64:
-        return _far(x)
+def _far_of(x: Term, quarters: int = 0) -> _Angle:
     angle = _far(x.to("float64"))
-    r = angle.r.to(x.dtype)
-    return _Angle(r, (angle.r - r.to("float64")).to(x.dtype), angle.quarter.to(x.form.integer))
+    r, quarter = angle.r.to(x.dtype), (angle.quarter + quarters).to(x.form.integer)
+    return _Angle(r, angle.less if x.dtype.bits == 64 else (r.to("float64") - angle.r).to(x.dtype), quarter)
 
 
-def angle_of_turns(x: Term) -> _Angle:
-    """The angle of x full turns, in float64; x below 2**50 in size."""
-    k, shifted = nearest(x, 4.0)
+def angle_of_turns(x: Term, quarters: int = 0) -> _Angle:
+    """The angle of x full turns and `quarters` right angles, in float64; x below 2**50 in size."""
+    k, shifted = nearest(x, 4.0, quarters)
     left = fma(k, -0.25, x) * 4.0
     one, two, _ = c.HALF_PI_64
     r, lost = two_product(left, one)
-    return _Angle(r, fma(left, two, lost), shifted.bits())
+    return _Angle(r, -fma(left, two, lost), shifted.bits())
 
 
-def _fast_near(x: Term) -> _Angle:
-    """The same without what the last difference loses."""
-    k, shifted = nearest(x, TWO_OVER_PI)
-    r = x
-    for part in _TRIG[x.dtype.bits].half_pi:
-        r = fma(k, -part, r)
-    return _Angle(r, r.like(0.0), shifted.bits())
-
-
-def _of_angle(core: Callable[[_Angle], Term], near: Callable[[Term], _Angle] = _near) -> Callable[[Term], Term]:
+def _of_angle(core: Callable[[_Angle], Term], quarters: int = 0) -> Callable[[Term], Term]:
     def function(a: Term) -> Term:
-        far = where(fabs(a) < INF, core(_far_of(a)), NAN)
-        return rarely(fabs(a) > _TRIG[a.dtype.bits].limit, far, core(near(a)))
+        return _in_range(a, core(_near(a, quarters)), core(_far_of(a, quarters)))
 
     return function
 
 
-def _sin_of_rest(angle: _Angle) -> Term:
-    r = angle.r
-    z = r * r
-    return fma(r * z, polynomial(_TRIG[r.dtype.bits].sin, z), angle.rest) + r
+def _in_range(a: Term, near: Term, far: Term) -> Term:
+    return rarely(fabs(a) > _TRIG[a.dtype.bits].limit, where(fabs(a) < INF, far, NAN), near)
 
 
-def _cos_of_rest(angle: _Angle) -> Term:
-    r = angle.r
-    z = r * r
-    near = fma(z, -0.5, 1.0)
-    lost = fma(-r, angle.rest, fma(z, -0.5, 1.0 - near))
-    return near + fma(z * z, polynomial(_TRIG[r.dtype.bits].cos, z), lost)
+MIDDLE = (
+    0.8125  # between the least and the greatest cosine up to pi/4: what is added to it is small, and rounded finely
+)
 
 
-def sine(angle: _Angle, quarters: int = 0) -> Term:
-    """The sine of an angle and `quarters` right angles more."""
-    quarter = angle.quarter + quarters
-    near = _sin_of_rest(angle)
-    near = near if quarters else copysign(near, angle.r)  # of zero: only then is r zero too
-    value = where((quarter & 1).equals(0), near, _cos_of_rest(angle))
-    sign = (quarter & 2) << (value.dtype.bits - 2)
-    return (value.bits() ^ sign).bits(value.dtype)
-
-
-def _fast_sine(angle: _Angle, quarters: int) -> Term:
-    """`sine` without `rest`."""
+def sine(angle: _Angle) -> Term:
+    """sin(r) = r - (less + r z S), and where the quarter is odd cos(r) = MIDDLE - (MIDDLE - 1 + z / 2 - r less + z z C), z = r²: one sum, in
+    which some terms are chosen, costs less than two.
+    """
     r, rows = angle.r, _TRIG[angle.r.dtype.bits]
     z = r * r
-    quarter = angle.quarter + quarters
-    odd = fma(z, polynomial((-0.5, *rows.cos), z), 1.0)
-    even = fma(r * z, polynomial(rows.sin, z), r)
-    value = where((quarter & 1).equals(0), even, odd)
-    return (value.bits() ^ ((quarter & 2) << (r.dtype.bits - 2))).bits(r.dtype)
+    even = (angle.quarter & 1).equals(0)
+    series = [where(even, z.like(-s), -c) for s, c in zip(rows.sin, rows.cos, strict=True)]
+    total = series.pop()
+    for term in reversed(series):
+        total = fma(total, z, term)
+    rest = where(even, angle.less, fma(-r, angle.less, fma(z, 0.5, MIDDLE - 1.0)))
+    value = where(even, r, MIDDLE) - fma(where(even, r, z) * z, total, rest)
+    return _turned(value, angle.quarter >> 1)
+
+
+def _turned(value: Term, halves: Term) -> Term:
+    """With the other sign where `halves` is odd."""
+    return (value.bits() ^ (halves << (value.dtype.bits - 1))).bits(value.dtype)
+
+
+def _fast_sine(quarters: int) -> Callable[[Term], Term]:
+    """x is k pi + r, where k is whole for the sine and half a number for the cosine: up to pi/2 there is one polynomial."""
+
+    def function(a: Term) -> Term:
+        rows = _TRIG[a.dtype.bits]
+        k, shifted = nearest(fma(a, TWO_OVER_PI / 2, 0.5), 1.0) if quarters else nearest(a, TWO_OVER_PI / 2)
+        k = k - 0.5 if quarters else k
+        r = a
+        for part in rows.half_pi:
+            r = fma(k, -2.0 * part, r)
+        z = r * r
+        near = _turned(polynomial((1.0, *rows.fast), z) * r, shifted.bits())
+        return _in_range(a, near, sine(_far_of(a, quarters)))
+
+    return function
 
 
 def _tan_of(angle: _Angle) -> Term:
@@ -207,15 +208,13 @@ def _tan_of(angle: _Angle) -> Term:
     z = r * r
     cube, lost = two_product(r, z)
     lost = fma(r, fma(r, r, -z), lost) * (1 / 3)
-    more = fma(cube, polynomial(_TRIG[r.dtype.bits].tan, z), fma(z, angle.rest, angle.rest) + lost)
+    more = fma(cube, polynomial(_TRIG[r.dtype.bits].tan, z), lost - fma(z, angle.less, angle.less))
     t, lost = fast_two_sum(r, more)
     q = -1.0 / t
     reciprocal = fma(q, fma(q, lost, fma(q, t, 1.0)), q)
     return where((angle.quarter & 1).equals(0), copysign(t, r), reciprocal)
 
 
-sin = _of_angle(lambda angle: sine(angle, 0))
-cos = _of_angle(lambda angle: sine(angle, 1))
+sin, cos = _of_angle(sine), _of_angle(sine, 1)
 tan = _of_angle(_tan_of)
-fast_sin = _of_angle(lambda angle: _fast_sine(angle, 0), _fast_near)
-fast_cos = _of_angle(lambda angle: _fast_sine(angle, 1), _fast_near)
+fast_sin, fast_cos = _fast_sine(0), _fast_sine(1)
