@@ -38,3 +38,14 @@ def test_quick_run_of_kernels_prints_every_row():
     assert ran.returncode == 0, ran.stderr
     rows = {line.split()[0] for line in ran.stdout.splitlines() if line}
     assert rows >= {"call", "momentum", "adam", "small", "resnet50"}
+
+
+def test_quick_run_of_functions_prints_both_types():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")])}
+    command = [sys.executable, "tests/benchmarks/functions.py", "--quick", "exp", "arctan2"]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:3]] for line in ran.stdout.splitlines() if line.startswith("| `")
+    ]
+    assert rows == [[f"`{name}`", dtype] for name in ("exp", "arctan2") for dtype in ("float32", "float64")]
