@@ -85,6 +85,7 @@ class Launch:
     recompute: float
     hits: int = 0
     many: int = RELEASE  # elements of a target from which a direct call lets the interpreter lock go
+    facts: cached.Facts | None = None  # of its kernel, if it is one
 
     def words(self, addresses: Sequence[int], scalars: Sequence[Any]) -> bytes:
         """The kernel's arguments."""
@@ -176,6 +177,7 @@ def _new_launch(s: Statement) -> Launch:
         s.target.size >= RELEASE,
         (s.options.num_threads or 0) if s.direction == "any" else 1,  # a proved order of the stores is one thread's
         ratio,
+        facts=kernel.facts,
     )
 
 

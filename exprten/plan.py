@@ -14,6 +14,7 @@ from exprten_jit.work import ENOUGH, shared, work
 
 from . import recompute
 from .assign import prepare
+from .cached import Facts
 from .call import Called, Term, nbytes_of
 from .calltext import described, divided, flops, scratch
 from .errors import DeviceError
@@ -48,7 +49,7 @@ class Plan:
         """Passes, one after the other: a product that is called, those over the target, after those of folds that all of it needs; 0
         where there is nothing to do.
         """
-        looped = max(1, *(len(shared(part)) for part in self._code.nest.parts)) if self._looped else 0
+        looped = self._facts.phases if self._looped else 0
         return len(self._terms) + looped
 
     @property
@@ -84,7 +85,7 @@ class Plan:
         product.
         """
         packed = max((scratch(term.matrices) for term in self._terms), default=0)
-        return packed + (self._code.nest.scratch_bytes if self._looped else 0)
+        return packed + (self._facts.scratch if self._looped else 0)
 
     @property
     def recompute(self) -> float:
@@ -203,6 +204,11 @@ class Plan:
     def _launch(self) -> Launch:
         assert self._looped is not None, "a call has no loops"
         return self._looped[0]
+
+    @property
+    def _facts(self) -> Facts:
+        assert self._launch.facts is not None, "loops are a kernel's"
+        return self._launch.facts
 
     @property
     def _code(self) -> Code:

@@ -23,7 +23,7 @@ from exprten.cached import text_of
 
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "tests" / "cache_work.py"
-KERNELS = 13  # of it
+KERNELS = 14  # of it
 NAME, OTHER = "ab" * 32, "cd" * 32
 CODE = bytes(range(256)) * 8
 
@@ -61,6 +61,7 @@ def filled(cold, tmp_path):
 
 def same(found, cold):
     """Whether results, to the bit, and the plan of a kernel are those of the first process."""
+    assert found["refused"] and cold[1]["refused"]
     return (found["results"], found["plan"]) == (cold[1]["results"], cold[1]["plan"])
 
 
