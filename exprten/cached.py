@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 from exprten_jit import Code, Source, load_kernel
 from exprten_jit.backends import llvm_run
-from exprten_jit.derived import OwnName
-from exprten_jit.dtypes import DType
+from exprten_jit.derived import TABLE, OwnName
+from exprten_jit.dtypes import DTYPES, DType
 from exprten_jit.ir import Value
+from exprten_jit.ops import PRIMITIVE
+from exprten_jit.reducers import TABLE as REDUCERS
 from exprten_jit.store import LOG, digest_of, store
 from exprten_jit.text import Namer, show, text
 from exprten_jit.work import shared
@@ -40,6 +42,10 @@ NEUTRAL = ("max_recompute", "num_threads", "blas")  # options that decide no mac
 NEUTRAL_SETTINGS = frozenset(
     f"EXPRTEN_{name}" for name in ("BLAS", "CACHE", "CACHE_DIR", "CACHE_SIZE", "CTYPES", "NUM_THREADS", "VERIFY_CACHE")
 )
+
+
+_TABLES: tuple[dict[str, Any], ...] = (TABLE, PRIMITIVE, REDUCERS, DTYPES)
+_SHIPPED = [dict(table) for table in _TABLES]  # the rows that the digest of the sources speaks of
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,7 @@ class UnstableError(Exception):
 def _name(signature: Signature) -> str | None:
     """The name of a signature's kernel; None where there is no cache, or no text for all of it."""
     sources = digest_of(Path(__file__).parent)
-    if store() is None or not sources:
+    if store() is None or not sources or any(now != then for now, then in zip(_TABLES, _SHIPPED, strict=True)):
         return None
     try:
         return llvm_run.name_of("kernel", sources, _settings(), text_of(signature))

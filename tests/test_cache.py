@@ -12,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exprten_jit import derived
 from exprten_jit import store as stores
 from exprten_jit.backends import llvm_run
 from exprten_jit.locks import Turns
 from exprten_jit.store import ENTRY, PARTIAL, Store, digest_of
 
 import exprten as xt
+from exprten import cached
 from exprten.__main__ import main
 from exprten.cached import text_of
 
@@ -426,6 +428,19 @@ def test_a_name_follows_from_what_a_reducer_says():
     t = xt.zeros((5, 3))
     one, again, third = (signature(xt.zeros(3), f(t, axis=0)) for f in map(products, (1.0, 1.0, 1)))
     assert one == again != third
+
+
+def test_rows_added_at_run_time_have_no_names(opened, monkeypatch):
+    """They stand in no source of ours: the next process may mean something else by the same name."""
+    assert opened
+    plan = xt.plan(xt.zeros(4), xt.ones(4) * 2.0)._launch.arranged.signature
+    llvm_run._identity.cache_clear()
+    assert cached._name(plan)
+    with monkeypatch.context() as patch:
+        patch.setitem(derived.TABLE, "exp", derived.TABLE["expm1"])
+        assert cached._name(plan) is None
+    assert cached._name(plan)
+    llvm_run._identity.cache_clear()
 
 
 def test_names_follow_from_sources_and_processor(tmp_path, monkeypatch):
