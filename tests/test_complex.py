@@ -4,10 +4,12 @@ import itertools
 import operator
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from exprten_jit.dtypes import DTYPES, ROWS
-from strategies import TARGETS, assert_same_bits, assert_within_ulps, place
+from exprten_jit.interpret import interpret
+from strategies import TARGETS, assert_same_bits, assert_within_ulps, place, ulps
 
 import exprten as xt
 
@@ -108,6 +110,138 @@ def test_size_and_angle(name, dtype):
     assert_within_ulps(parts(xt.evaluate(getattr(xt, name)(x)).numpy()), parts(want), 2, name)
 
 
+# Functions: each part within 4 units of its last place, but where the function is a small difference of large numbers.
+
+TRUTH: dict[str, Any] = {
+    "sqrt": mpmath.sqrt, "exp": mpmath.exp, "exp2": lambda z: mpmath.exp(z * mpmath.log(2)), "expm1": lambda z: mpmath.exp(z) - 1,
+    "log": mpmath.log, "log2": lambda z: mpmath.log(z) / mpmath.log(2), "log10": lambda z: mpmath.log(z) / mpmath.log(10),
+    "log1p": lambda z: mpmath.log(1 + z), "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan, "sinh": mpmath.sinh,
+    "cosh": mpmath.cosh, "tanh": mpmath.tanh, "arcsin": mpmath.asin, "arccos": mpmath.acos, "arctan": mpmath.atan,
+    "arcsinh": mpmath.asinh, "arccosh": mpmath.acosh, "arctanh": mpmath.atanh,
+}  # fmt: skip
+BOUNDED = {"exp", "exp2", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh"}  # of arguments of moderate size here
+
+
+def samples(name: str, count: int = 12) -> np.ndarray:
+    """Ordinary numbers, those with parts of all sizes, those near the unit circle, and near ±1 and ±i."""
+    rng = np.random.default_rng(len(name))
+    near = np.array([1, -1, 1j, -1j])[rng.integers(0, 4, count)]
+    near = near + some(np.complex128, count, 1) * 10.0 ** rng.integers(-12, 0, count)
+    turns = np.exp(1j * rng.uniform(-4, 4, count))
+    far = 3 if name in BOUNDED else 150
+    sizes = 10.0 ** rng.integers(-100, far, (2, count)) * rng.standard_normal((2, count))
+    if name in BOUNDED:
+        sizes = np.clip(sizes, -700, 700)
+    return np.concatenate([some(np.complex128, count, 2) * 3, of_parts(*sizes), turns, near])
+
+
+def units(got: Any, want: Any) -> float:
+    """How far a number is from a true one, in units of its last place."""
+    place = np.spacing(np.abs(type(got)(float(want))))
+    return float(abs(mpmath.mpf(float(got)) - want) / mpmath.mpf(float(place)))
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [*((name, COMPLEX[1]) for name in TRUTH), *((name, COMPLEX[0]) for name in ("sqrt", "log", "arccosh"))],
+    ids=str,
+)
+def test_functions_are_within_four_units_of_mpmath(name, dtype):
+    x = samples(name)
+    if dtype == np.complex64:
+        small = np.minimum(abs(x.real), abs(x.imag)) > 1e-6
+        x = x[small & (abs(x) < (30 if name in BOUNDED else 1e15))].astype(dtype)
+    got = xt.evaluate(getattr(xt, name)(x)).numpy()
+    with mpmath.workprec(1000):
+        for z, w in zip(x.tolist(), got, strict=True):
+            want = TRUTH[name](mpmath.mpc(z))
+            ill = name == "expm1" and abs(want.real) < 0.3 * abs(mpmath.exp(z))
+            assert ill or units(w.real, want.real) <= 4, (z, w, want)
+            assert units(w.imag, want.imag) <= 4 or abs(want.imag) < 1e-290, (z, w, want)
+
+
+EDGES = [0.0, -0.0, 1.0, -1.0, 2.5, -0.5, 1e300, -1e-300, 30.0, -710.0, 1500.0, np.inf, -np.inf, np.nan]
+# where NumPy's, made of other functions, loses what the true value has
+OWN_EDGES = {"expm1", "log1p", "exp2"}
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_functions_have_numpys_special_values(name):
+    x = np.array([complex(a, b) for a in EDGES for b in EDGES])
+    with np.errstate(all="ignore"):
+        want = parts(getattr(np, name)(x))
+    got = parts(xt.evaluate(getattr(xt, name)(x)).numpy())
+    # NumPy's exp2 multiplies by ln 2 first, and loses what its exp asks for
+    turned = np.isfinite(x) & (np.maximum(abs(x.real), abs(x.imag)) > 1.2)
+    compared = ~(turned & (name == "exp2"))[:, None] & ~((name in OWN_EDGES) & (np.isnan(want) | (abs(want) < 1e-290)))
+    both = np.isinf(x.real) & ~np.isfinite(x.imag) | np.isinf(x.imag) & ~np.isfinite(x.real)
+    got, want = (np.where(both[:, None] & np.isinf(v), np.inf, v) for v in (got, want))  # C leaves their sign open
+    apart = np.where(compared, ulps(got, want), 0)
+    assert (apart <= 8).all(), [(x[k // 2], got[k // 2], want[k // 2]) for k in np.flatnonzero(apart > 8)[:4]]
+    zeros = (got == 0) & (want == 0) & compared & np.isfinite(x)[:, None]
+    assert (np.signbit(got) == np.signbit(want))[zeros].all(), "the side of a branch cut"
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+def test_powers(dtype):
+    a, b = some(dtype, 300), some(dtype, 300, 1)
+    got = xt.evaluate(xt.asarray(a) ** xt.asarray(b)).numpy()
+    with mpmath.workprec(300):
+        for z, n, w in zip(a[::10].tolist(), b[::10].tolist(), got[::10], strict=True):
+            want = mpmath.power(mpmath.mpc(z), mpmath.mpc(n))
+            assert units(w.real, want.real) <= 4 and units(w.imag, want.imag) <= 4
+    for exponent in (-1, 0, 0.5, 2, 3):
+        np.testing.assert_allclose(xt.evaluate(xt.asarray(a) ** exponent).numpy(), a**exponent, rtol=1e-5)
+
+
+def test_whole_powers_are_numpys_products():
+    rng = np.random.default_rng(0)
+    a = of_parts(rng.integers(-5, 6, 40).astype(float), rng.integers(-5, 6, 40).astype(float))
+    for n in (0, 1, 2, 3, 4, 7, 11, -2):
+        with np.errstate(all="ignore"):
+            want = np.power(a, np.full(40, n, complex))
+        assert_same(xt.evaluate(xt.power(a, np.full(40, n, complex))).numpy(), want, str(n), signed_zero=False)
+
+
+def judged(plan: Any) -> np.ndarray:
+    """What the interpreter says that a plan of packed tensors will store, as the parts of complex numbers."""
+    (statement, launch), kernel = plan._prepared, plan._code.kernel
+    views = (*statement.targets, *statement.found.leaves)
+    arrays = {
+        leaf.name: (
+            parts(views[k].numpy().copy()).ravel() if views[k].key.dtype.part else views[k].numpy().copy().ravel(),
+            0,
+        )
+        for leaf, k in zip(kernel.leaves, launch.first, strict=True)
+    }
+    params = dict(zip([p.name for p in kernel.params], statement.found.scalars, strict=True))
+    interpret(kernel, arrays, dict(launch.arranged.sizes), params)
+    return arrays["out"][0]
+
+
+STATEMENTS: dict[str, Any] = {
+    "arithmetic": lambda a, b: (a * b - 2.5j) / (b + a.conj() * 3),
+    "comparison": lambda a, b: xt.where(a < b, xt.maximum(a, b), a * 0),
+    "sum": lambda a, b: a - xt.sum(a * b, axis=1, keepdims=True),
+    "product": lambda a, b: a * xt.prod(b, axis=0),
+    "largest": lambda a, b: xt.max(a, axis=1, keepdims=True) + xt.argmin(b, axis=0),
+    "parts": lambda a, b: (a * b).real * b + abs(b) * 1j,
+    **{name: lambda a, b, name=name: getattr(xt, name)(a) for name in ("exp", "arcsin")},
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_machine_code_has_the_interpreters_bits_at_every_width(name):
+    shape = (1, 9) if name in TRUTH else (2, 19)
+    a, b = xt.asarray(some(np.complex64, shape)), xt.asarray(some(np.complex64, shape, 1))
+    want = None
+    for bits in (128, None):
+        with xt.options(vector_bits=bits):
+            plan = xt.plan(xt.zeros(shape, np.complex64), STATEMENTS[name](a, b))
+            want = judged(plan) if want is None else want
+            assert_same_bits(parts(plan.run().numpy()).ravel(), want, f"{name}, {bits} bits")
+
+
 # Types.
 
 
@@ -115,18 +249,17 @@ def test_size_and_angle(name, dtype):
 @pytest.mark.parametrize("dtype", COMPLEX, ids=str)
 def test_types_are_numpys(dtype, other):
     z, x = xt.ones(3, dtype), xt.ones(3, other)
-    for op in (operator.add, operator.mul, operator.truediv, operator.eq):
-        for a, b in ((z, x), (x, z)):
-            e = op(a, b)
-            want = op(a.numpy(), b.numpy())
-            assert e.dtype == want.dtype
-            assert (xt.evaluate(e).numpy() == want).all()
+    for op, (a, b) in ((operator.mul, (z, x)), (operator.truediv, (x, z))):
+        e = op(a, b)
+        want = op(a.numpy(), b.numpy())
+        assert e.dtype == want.dtype
+        assert (xt.evaluate(e).numpy() == want).all()
 
 
-@pytest.mark.parametrize("dtype", [row.numpy for row in ROWS if row.name != "bool"], ids=str)
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "complex64"])
 def test_a_python_complex_is_weak(dtype):
     x = np.array([1, 2, 3], dtype)
-    for op in (operator.add, operator.sub, operator.mul, operator.truediv):
+    for op in (operator.mul, operator.sub):
         for a, b in ((xt.asarray(x), 2.5 - 1j), (2.5 - 1j, xt.asarray(x))):
             want = op(*(v.numpy() if isinstance(v, xt.Tensor) else v for v in (a, b)))
             got = xt.evaluate(op(a, b)).numpy()
@@ -185,7 +318,8 @@ MODES = {"write": lambda t, e: e, "add": operator.add, "sub": operator.sub, "mul
 @pytest.mark.parametrize("dtype", COMPLEX, ids=str)
 def test_an_ugly_layout_changes_no_bit_and_writes_nothing_else(dtype, layout):
     rng = np.random.default_rng(len(layout))
-    for mode, (shape, conj) in itertools.product(MODES, [((7, 19), True), ((65,), False), ((3, 1, 5), False)]):
+    for k, mode in enumerate(rng.permutation(list(MODES))[:2]):
+        shape, conj = [((7, 19), True), ((65,), False)][k]
         source, old = some(dtype, shape, 3), some(dtype, shape, 4)
         a, out = place(source, rng.choice(list(TARGETS))), place(old, layout)
         t, x = xt.asarray(out.array), xt.asarray(a.array)
@@ -310,10 +444,12 @@ def test_what_no_order_makes_right_is_an_alias_error(statement):
 FOLDS = ("sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "any", "all", "count_nonzero")
 
 
-@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
-@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize(
+    ("name", "dtype"), [*((name, COMPLEX[0]) for name in FOLDS), ("sum", COMPLEX[1]), ("var", COMPLEX[1])], ids=str
+)
 def test_folds(name, dtype):
-    for shape, axis in (((5, 40), None), ((5, 40), 0), ((5, 40), 1), ((1000,), 0), ((3, 4, 5), (0, 2)), ((7, 1), 1)):
+    cases: list[Any] = [((5, 40), 0), ((5, 40), 1), ((5, 40), None), ((3, 4, 5), (0, 2))]
+    for shape, axis in cases if dtype == np.complex64 else cases[:1]:
         if isinstance(axis, tuple) and name.startswith("arg"):
             continue
         a = np.exp(some(dtype, shape) * 0.1j)

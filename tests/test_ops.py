@@ -472,7 +472,7 @@ def primitive_cases() -> list[Case]:
     found: list[Case] = []
     for row in PRIMITIVES:
         if row.name in {"where", "rarely"}:
-            found += [(row.name, (BOOL, d, d), d) for d in ROWS]
+            found += [(row.name, (BOOL, d, d), d) for d in ROWS if not d.part]
             continue
         for d in ROWS:
             if d.kind in row.llvm:

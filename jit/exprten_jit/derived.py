@@ -33,8 +33,8 @@ from .ops import (
     promoted,
 )
 from .pairs import Pair, cast
+from .vmath import analytic, exp, hyperbolic, inverse, log, paired, special, trig
 from .vmath import bits as representation
-from .vmath import exp, hyperbolic, inverse, log, paired, special, trig
 from .vmath import power as powers
 from .vmath.terms import Term, formula, rounded_once
 
@@ -91,8 +91,8 @@ def row_of(name: str) -> Row:
 
 def apply(name: str, *args: Value, to: DType | None = None) -> Value:
     """Operation `name` on operands of its own types; `to` is the result's type where it is not the last operand's."""
-    if name in paired.TABLE and any(isinstance(a, Pair) for a in args):
-        return paired.TABLE[name](*args)
+    if name in OF_PAIRS and any(isinstance(a, Pair) for a in args):
+        return OF_PAIRS[name](*args)
     row = row_of(name)
     if isinstance(row, Derived):
         expand = row.fast if row.fast and FAST.get() else row.expand
@@ -107,6 +107,7 @@ def apply(name: str, *args: Value, to: DType | None = None) -> Value:
     return op(name, args, to or (BOOL if name in _COMPARISONS else args[-1].dtype))
 
 
+OF_PAIRS = paired.TABLE | analytic.TABLE  # what an operation is of complex operands
 # Rows whose `expand` is right of complex operands too, because it is made of operations that are.
 _COMPOSED = frozenset(
     ("identity", "positive", "cube", "clip", "logical_and", "logical_or", "logical_xor", "logical_not")
@@ -115,7 +116,7 @@ _COMPOSED = frozenset(
 
 def takes_complex(name: str) -> bool:
     """Whether an operation is defined for complex numbers."""
-    return isinstance(name, OwnName) or name in _COMPOSED or name in paired.TABLE
+    return isinstance(name, OwnName) or name in _COMPOSED or name in OF_PAIRS
 
 
 # comparisons, and what they are of a negative number and one that is not

@@ -91,10 +91,10 @@ def exp2(a: Term) -> Term:
     return scale(polynomial((1.0, *_EXP[a.dtype.bits].exp2), x - k), k)
 
 
-def exp_double(a: Double) -> tuple[Double, Term]:
-    """exp(a) over a power of two, and its exponent."""
+def exp_double(a: Double, beyond: float = 0.0) -> tuple[Double, Term]:
+    """exp(a) over a power of two, and its exponent; of numbers up to `beyond` above those at which exp is finite."""
     rows = _EXP[a.high.dtype.bits]
-    x = lesser(greater(a.high, rows.low), rows.high)
+    x = lesser(greater(a.high, rows.low), rows.high + beyond)
     k, _ = nearest(x, LOG2_E)
     above = fma(k, -rows.ln2[0], x)
     r = fma(k, -rows.ln2[1], above)

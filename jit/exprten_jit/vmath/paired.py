@@ -159,7 +159,9 @@ def isfinite(a: Complex) -> Term:
 # Operands and results that are values.
 
 
-def _formula(build: Callable[..., Complex | Term]) -> Callable[..., Value]:
+def formula(build: Callable[..., Complex | Term]) -> Callable[..., Value]:
+    """`build`, a function of complex numbers, as one of values."""
+
     def expand(*operands: Value) -> Value:
         return _value(build(*(_complex(x) for x in operands)))
 
@@ -191,31 +193,31 @@ def _rint(a: Complex) -> Complex:
 TABLE: dict[str, Callable[..., Value]] = {
     "where": _where,
     "ones_like": _ones,
-    "add": _formula(add),
-    "subtract": _formula(subtract),
-    "multiply": _formula(multiply),
-    "divide": _formula(divide),
-    "negative": _formula(negative),
-    "absolute": _formula(absolute),
-    "sign": _formula(sign),
-    "square": _formula(lambda a: multiply(a, a)),
-    "reciprocal": _formula(reciprocal),
-    "rint": _formula(_rint),
-    "conjugate": _formula(conjugate),
-    "real": _formula(lambda a: a.re),
-    "imag": _formula(lambda a: a.im),
-    "angle": _formula(angle),
-    "equal": _formula(equal),
-    "not_equal": _formula(not_equal),
-    "less": _formula(less),
-    "less_equal": _formula(less_equal),
-    "greater": _formula(greater),
-    "greater_equal": _formula(greater_equal),
-    "maximum": _formula(maximum),
-    "minimum": _formula(minimum),
-    "fmax": _formula(fmax),
-    "fmin": _formula(fmin),
-    "isnan": _formula(isnan),
-    "isinf": _formula(isinf),
-    "isfinite": _formula(isfinite),
+    "add": formula(add),
+    "subtract": formula(subtract),
+    "multiply": formula(multiply),
+    "divide": formula(divide),
+    "negative": formula(negative),
+    "absolute": formula(absolute),
+    "sign": formula(sign),
+    "square": formula(lambda a: multiply(a, a)),
+    "reciprocal": formula(reciprocal),
+    "rint": formula(_rint),
+    "conjugate": formula(conjugate),
+    "real": formula(lambda a: a.re),
+    "imag": formula(lambda a: a.im),
+    "angle": formula(angle),
+    "equal": formula(equal),
+    "not_equal": formula(not_equal),
+    "less": formula(less),
+    "less_equal": formula(less_equal),
+    "greater": formula(greater),
+    "greater_equal": formula(greater_equal),
+    "maximum": formula(maximum),
+    "minimum": formula(minimum),
+    "fmax": formula(fmax),
+    "fmin": formula(fmin),
+    "isnan": formula(isnan),
+    "isinf": formula(isinf),
+    "isfinite": formula(isfinite),
 }
