@@ -124,7 +124,8 @@ class Arguments:
             self.plain &= isinstance(x, np.floating | np.integer)
             self.scalars[name] = coerce(x, where)
             self.kinds[name] = (type(x), "d" if isinstance(x, np.floating) else "q")
-        elif type(x) in (int, float):
+        elif type(x) in (int, float, complex):
+            self.plain &= type(x) is not complex  # machine code reads a word an argument
             if type(x) is int and abs(x) > INDEX.largest:
                 raise OverflowError(f"{where} is {x}, which does not fit int64")
             self.scalars[name] = x

@@ -20,7 +20,7 @@ from exprten_jit.threads import default_threads
 from .errors import CompileError
 
 PROVIDERS = ("scipy", "numpy", "own")
-_LETTERS = {"float32": "s", "float64": "d"}
+LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 _ROUTINES = ("gemm", "gemv")
 _THREADS = ("get_num_threads", "set_num_threads")
 _FOLDERS = ("{0}.libs", "{0}/.dylibs", "{0}/.libs")  # where wheels keep libraries, beside the package and inside of it
@@ -93,7 +93,7 @@ def _scipy() -> Provider | None:
     found = {
         (routine, dtype): pointer(capsules[letter + routine], name(capsules[letter + routine]))
         for routine in _ROUTINES
-        for dtype, letter in _LETTERS.items()
+        for dtype, letter in LETTERS.items()
     }
     scipy = importlib.import_module("scipy")
     libraries = _libraries(str(scipy.__file__))
@@ -105,7 +105,7 @@ def _scipy() -> Provider | None:
 def _numpy() -> Provider | None:
     for library in _libraries(str(np.__file__)):
         for prefix, suffix, integer in (("scipy_", "_64_", "i64"), ("", "_64_", "i64"), ("scipy_", "_", "i32")):
-            names = {(r, t): f"{prefix}{s}{r}{suffix}" for r in _ROUTINES for t, s in _LETTERS.items()}
+            names = {(r, t): f"{prefix}{s}{r}{suffix}" for r in _ROUTINES for t, s in LETTERS.items()}
             if all(hasattr(library, n) for n in names.values()):
                 found = {k: ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for k, n in names.items()}
                 return Provider("numpy", integer, found, *(_function(library, what) for what in _THREADS))

@@ -10,9 +10,8 @@ from exprten_jit.backends.llvm_call import Program
 from exprten_jit.backends.llvm_share import ENOUGH
 from exprten_jit.gemm import scratch_bytes
 
+from .blas import LETTERS
 from .matrices import Matrices
-
-_LETTERS = {"float32": "s", "float64": "d"}
 
 
 def described(found: Matrices, alpha: Program, beta: Program | None, scalars: Sequence[Any]) -> str:
@@ -21,7 +20,7 @@ def described(found: Matrices, alpha: Program, beta: Program | None, scalars: Se
     sizes = ", ".join(f"{name} {n}" for name, n in zip("mnk", found.sizes, strict=False))
     routine = f"gemm {found.types.a} {found.types.b} {found.types.c}"
     if found.blas is not None:
-        routine = " ".join((_LETTERS[found.types.c.name] + found.blas.routine, *found.blas.flags))
+        routine = " ".join((LETTERS[found.types.c.name] + found.blas.routine, *found.blas.flags))
     times = f", {batch} times" if batch else ""
     return f"{found.provider}: {routine}, {sizes}, alpha {_worth(alpha, scalars):g}, beta {0 if beta is None else _worth(beta, scalars):g}{times}"
 

@@ -13,7 +13,7 @@ from .expr import Expr, Weak
 from .joined import Joined
 from .key import leaf_key
 from .leaf import Leaf
-from .number import is_number
+from .number import is_number, parts
 from .shape import Layout, Shape
 
 WEAK = -1  # in a structure: a Python scalar stands here
@@ -136,8 +136,7 @@ def ones(shape: Shape) -> tuple[bool, ...]:
 
 def _scalar(found: Gathered, value: Any, row: DType) -> None:
     if row.part:
-        given = (value, 0.0) if is_number(value) else (complex(value).real, complex(value).imag)
-        for part in given:
+        for part in parts(value) if is_number(value) else (complex(value).real, complex(value).imag):
             _scalar(found, part, row.real)
         return
     found.words.append(row.word)

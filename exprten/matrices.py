@@ -69,7 +69,7 @@ def matrices(dot: Dot, a: Leaf, b: Leaf, target: Leaf, wanted: str | None) -> Ma
     """How a product of two tensors into a target of its shape is called; None where a fold is the better way: of vectors without
     BLAS, and where both operands are vectors.
     """
-    if a.ndim == b.ndim == 1 or dot.key.dtype.part:
+    if a.ndim == b.ndim == 1:
         return None
     rows, columns = min(a.ndim - 1, 1), min(b.ndim - 1, 1)
     k = a.shape[-1]
@@ -84,7 +84,7 @@ def matrices(dot: Dot, a: Leaf, b: Leaf, target: Leaf, wanted: str | None) -> Ma
     into = _Matrix((m, n), (c_strides[0] if rows else 0, c_strides[-1] if columns else 0))
     types = Gemm(a.key.dtype, b.key.dtype, target.key.dtype)
     found = _blas(types, into, left, right, wanted)
-    if found is None and 1 in {m, n}:
+    if found is None and (1 in {m, n} or dot.key.dtype.part):  # our own kernel knows no complex numbers
         return None
     batch = _batch(dot, target, a, b, lead)
     if found is None and into.strides[0] == 1 != into.strides[1]:  # our own kernel stores rows
@@ -112,7 +112,7 @@ Found = tuple[Blas, str, tuple[int, ...]]
 
 def _blas(types: Gemm, c: _Matrix, a: _Matrix, b: _Matrix, wanted: str | None) -> Found | None:
     """The call of BLAS, where there is one for these types and layouts."""
-    if types.c.kind != "f" or not types.a is types.b is types.c or a.shape[1] == 0:
+    if types.c.kind not in "fc" or not types.a is types.b is types.c or a.shape[1] == 0:
         return None
     by = provider(wanted)
     if by is None or ("gemm", types.c.name) not in by.address:

@@ -1,6 +1,6 @@
 """Run-time scalars of a kernel while it is traced: numbers that are known when it is called.
 
-A Number says that it is a Python float or int, so it goes wherever one goes, and keeps how it is computed from the arguments of
+A Number says that it is a Python float, int or complex, so it goes wherever one goes, and keeps how it is computed from the arguments of
 a call. Whatever needs the value itself raises.
 """
 
@@ -17,7 +17,7 @@ from .errors import CompileError
 from .expr import Expr, coerce
 
 MAX_DEPTH = 256  # operations of a scalar, one in the other
-PLAIN = (float, int, bool)
+PLAIN = (float, int, bool, complex)
 _UNARY: dict[str, Callable[[Any], Any]] = {"neg": operator.neg, "pos": operator.pos, "abs": abs}
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv, "floordiv": operator.floordiv,
@@ -26,7 +26,8 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
 }  # fmt: skip
-OPERATIONS: dict[str, Callable[..., Any]] = {**_UNARY, **_BINARY, **_COMPARE}
+_PARTS: dict[str, Callable[[Any], Any]] = {"real": operator.attrgetter("real"), "imag": operator.attrgetter("imag")}
+OPERATIONS: dict[str, Callable[..., Any]] = {**_UNARY, **_BINARY, **_COMPARE, **_PARTS}
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
@@ -116,12 +117,23 @@ def _kind(op: str, args: Iterable[Any]) -> type:
     kinds = [x.__class__ for x in args]
     if op in _COMPARE:
         return bool
+    if complex in kinds:
+        return float if op == "abs" else complex
     return float if float in kinds or op == "truediv" else int
+
+
+def parts(number: Number) -> tuple[Any, Any]:
+    """The real and the imaginary part, each a run-time scalar."""
+    if number.kind is not complex:
+        return number, 0.0
+    real, imag = (Number(float, part, (number,), number.limits) for part in _PARTS)
+    return real, imag
 
 
 def _operation(op: str, *args: Any) -> Any:
     number = next(x for x in args if type(x) is Number)
-    if op == "pow" and args[1].__class__ is not float and args[0].__class__ is not float and not is_number(args[1]):
+    whole = all(x.__class__ in (int, bool) for x in args)
+    if op == "pow" and whole and not is_number(args[1]):
         kind: type = int if args[1] >= 0 else float
     else:
         kind = _kind(op, args)
@@ -192,7 +204,7 @@ def evaluate(number: Any, given: Mapping[str, Any], known: dict[int, Any]) -> An
 def _checked(number: Number, value: Any) -> Any:
     if number.kind is int and type(value) is float:
         raise ValueError(f"{number!r} is {value!r}: an int to a negative power; write the base as a float")
-    if isinstance(value, complex):
+    if isinstance(value, complex) and number.kind is not complex:
         raise ValueError(f"{number!r} is {value!r}, which is no real number")
     if type(value) is int and abs(value) > INDEX.largest:
         raise OverflowError(f"{number!r} is {value}, which does not fit int64")

@@ -37,14 +37,21 @@ class Scaled:
 Term = Scaled | int | None  # of an entry of the structure; an int: the scalar of that number
 
 
-def _scalars(structure: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, tuple[int, ...], list[int]]]:
-    """Of each entry the key, the entries of its operands, and the numbers of its scalars: for each operand that is one, or its own."""
+def _scalars(structure: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, tuple[int, ...], list[range]]]:
+    """Of each entry the key, the entries of its operands, and the numbers of its scalars: for each operand that is one, or its own.
+    A complex one is two.
+    """
     count = 0
     for key, *rest in structure:
         refs = tuple(rest[: len(key.args)])
-        own = refs.count(WEAK) + (key.op == "scalar")
-        yield key, refs, [*range(count, count + own)]
-        count += own
+        rows = (
+            [key.dtype] if key.op == "scalar" else [t for t, ref in zip(key.types, refs, strict=False) if ref == WEAK]
+        )
+        own = []
+        for row in rows:
+            own.append(range(count, count + len(row.word)))
+            count += len(row.word)
+        yield key, refs, own
 
 
 def terms_of(s: Statement) -> list[Term]:
@@ -55,11 +62,11 @@ def terms_of(s: Statement) -> list[Term]:
         _scalars(s.found.structure), s.found.structure, s.found.shapes, strict=True
     ):
         numbers = iter(own)
-        args = [next(numbers) if ref == WEAK else terms[ref] for ref in refs]
+        args = [next(numbers)[0] if ref == WEAK else terms[ref] for ref in refs]
         fits = key.dtype is s.target.key.dtype and shape == s.target.shape
         match key.op:
             case "scalar":
-                terms.append(own[0] if (key.dtype.kind == "f") == (s.target.key.dtype.kind == "f") else None)
+                terms.append(own[0][0] if (key.dtype.kind == "f") == (s.target.key.dtype.kind == "f") else None)
             case "leaf":
                 terms.append(Scaled((), ()) if s.operand_of[len(s.targets) + entry[1]] == 0 else None)
             case "dot":
@@ -74,7 +81,9 @@ def _term(key: Any, args: list[Term]) -> Term:
     """An operation on terms; None for one that is no factor and no sum."""
     left, right = (*args, None)[:2]
     match key.op, left, right:
-        case (("multiply" | "divide"), _, _) if key.dtype.kind == "b":  # a count of true pairs has no factor
+        case (("multiply" | "divide"), _, _) if (
+            key.dtype.kind in "bc"
+        ):  # a count of true pairs has none, a complex one is two words
             return None
         case "positive", Scaled(), _:
             return left
@@ -108,10 +117,10 @@ def kept(s: Statement, replaced: int) -> list[int] | None:
     go = _below(entries, replaced, set())
     if any(own for n, (_, _, own) in enumerate(entries) if n in stay and n in go):
         return None
-    return [number for n, (_, _, own) in enumerate(entries) if n in stay for number in own]
+    return [number for n, (_, _, own) in enumerate(entries) if n in stay for numbers in own for number in numbers]
 
 
-def _below(entries: Sequence[tuple[Any, tuple[int, ...], list[int]]], root: int, without: set[int]) -> set[int]:
+def _below(entries: Sequence[tuple[Any, tuple[int, ...], list[range]]], root: int, without: set[int]) -> set[int]:
     """An entry and everything it is made of, but for what only `without` is made of."""
     seen: set[int] = set()
     stack = [root]

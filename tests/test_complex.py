@@ -534,6 +534,35 @@ def test_products(a, b, dtype):
         )
 
 
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+def test_products_of_matrices_are_calls_of_blas(dtype):
+    a, b = some(dtype, (17, 9)), some(dtype, (9, 21), 1)
+    out = xt.zeros((17, 21), dtype)
+    plan = xt.plan(out, xt.asarray(a) @ xt.asarray(b))
+    assert ("cgemm" if dtype == np.complex64 else "zgemm") in plan.call or xt.info()["matrix products"] == ["own"]
+    close = {"rtol": 1e-4 if dtype == np.complex64 else 1e-12}
+    product = xt.asarray(a) @ xt.asarray(b)
+    for statement, want in (
+        (lambda: out.assign(product), a @ b),
+        (lambda: out.assign(product, "add"), 2 * (a @ b)),
+        (lambda: out.assign(2j * product + 1), 2j * (a @ b) + 1),
+        (lambda: out.assign(out - product), (2j - 1) * (a @ b) + 1),
+    ):
+        statement()
+        np.testing.assert_allclose(out.numpy(), want, **close)
+    with xt.options(blas="own"):
+        assert xt.plan(out, product).call == ""
+        np.testing.assert_allclose(xt.evaluate(product).numpy(), a @ b, **close)
+
+
+def test_scalars_of_two_words_beside_a_product():
+    r, q = some(np.complex128, (5, 4)).real.copy(), some(np.complex128, (4, 6)).real.copy()
+    z, out = some(np.complex128, 6), xt.zeros((5, 6), np.float64)
+    for n in range(4):
+        out[...] = (xt.asarray(r) @ xt.asarray(q)) * 2.5 + (xt.asarray(z) * complex(n, 1)).real + n
+        np.testing.assert_allclose(out.numpy(), (r @ q) * 2.5 + (z * complex(n, 1)).real + n, rtol=1e-12)
+
+
 # Kernels, operations of one's own, other places.
 
 
@@ -576,6 +605,23 @@ def test_a_kernel_of_two_statements():
         for x, y in zip(*lists, strict=True):
             assert_same(x.numpy(), a.numpy())
             assert_same(y.numpy(), b.numpy())
+
+
+@xt.kernel
+def rotated(a, b, *, s, t):
+    a[...] = a * s + b * (s * t + 1)
+    b[...] = b * abs(s) + t**2
+
+
+def test_scalars_of_a_kernel_may_be_complex():
+    p, q = some(np.complex128, 5), some(np.complex128, 5, 1)
+    a, b = xt.array(p), xt.array(q)
+    for n in range(5):
+        for s, t in ((1j * n, 2.0), (np.complex128(0.3 + 0.1j), 3), (0.5, 1j)):
+            rotated(a, b, s=s, t=t)
+            p, q = p * s + q * (s * t + 1), q * abs(s) + t**2
+            np.testing.assert_allclose(a.numpy(), p, rtol=1e-12)
+            np.testing.assert_allclose(b.numpy(), q, rtol=1e-12)
 
 
 def test_an_operation_of_ones_own():

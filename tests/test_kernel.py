@@ -4,6 +4,7 @@ import gc
 import pickle
 import sys
 import threading
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -731,7 +732,8 @@ def test_wrong_arguments_name_their_parameter():
             TypeError,
             "momentum: lr is a Tensor; keyword-only parameters are run-time scalars",
         ),
-        ((w, g, m), {"lr": 1j, "mu": 1.0}, TypeError, "momentum: lr is a complex"),
+        ((w, g, m), {"lr": Fraction(1, 2), "mu": 1.0}, TypeError, "momentum: lr is a Fraction"),
+        ((w, g, m), {"lr": 1j, "mu": 1.0}, xt.DTypeError, "the result is complex64, which float32 cannot hold"),
         ((w, np.ones(3, "S3"), m), {"lr": 1.0, "mu": 1.0}, xt.DTypeError, "momentum: g: "),
         ((w, g), {"lr": 1.0, "mu": 1.0}, TypeError, r"momentum\(\) missing 1 required positional argument: 'm'"),
         ((w, g, m), {"lr": 1.0}, TypeError, r"momentum\(\) missing 1 required keyword-only argument: 'mu'"),

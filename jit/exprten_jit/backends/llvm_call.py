@@ -97,13 +97,14 @@ class _Emitter:
             count = ARGUMENTS[p.blas.routine]
             self.integers = [self._held(self._integer(p.blas, first + n)) for n in range(count)]
             self.flags = [self._held(Lanes(str(ord(flag)), "i8")) for flag in p.blas.flags]
-            self.factors = [self._held(self.alpha), self._held(self.beta if p.beta is not None else _zero(self.beta))]
+            factors = [self.alpha, self.beta if p.beta is not None else _zero(self.beta)]
+            self.factors = [self._held(x, bool(p.types.c.part)) for x in factors]
             first += count
         self._batch(p, first, p.batch, [self._word(n, "ptr").name for n in (0, p.a, p.b)])
 
     def _factor(self, p: Product, program: Program) -> Lanes:
-        """alpha or beta: whole numbers for whole numbers, else worked out in float64."""
-        t, real = self.text, p.types.c.kind == "f"
+        """alpha or beta: whole numbers for whole numbers, else worked out in float64. Of complex numbers it is real."""
+        t, real = self.text, p.types.c.kind in "fc"
         value = Lanes("1.0" if real else "1", "double" if real else "i64")
         for op, n in program:
             if n is None:
@@ -111,16 +112,19 @@ class _Emitter:
             else:
                 word = self._word(p.scalars + n, value.lane)
                 value = t.let(f"{'f' * real}{op} {value}, {word.name}", value.lane)
-        return t.let(f"fptrunc {value} to float", "float") if p.types.c.lane == "float" else value
+        return t.let(f"fptrunc {value} to float", "float") if p.types.c.real.lane == "float" else value
 
     def _integer(self, blas: Blas, n: int) -> Lanes:
         word = self._word(n)
         return word if blas.integer == "i64" else self.text.let(f"trunc {word} to {blas.integer}", blas.integer)
 
-    def _held(self, value: Lanes) -> str:
-        """Where a value lies: BLAS takes addresses."""
-        place = self.text.reserve(value.type)
+    def _held(self, value: Lanes, imaginary: bool = False) -> str:
+        """Where a value lies: BLAS takes addresses. With an `imaginary` part of 0 behind it, where it is to be a complex number."""
+        place = self.text.reserve(f"[2 x {value.type}]" if imaginary else value.type)
         self.text.put(f"store {value}, ptr {place}")
+        if imaginary:
+            behind = self.text.let(f"getelementptr {value.type}, ptr {place}, i64 1", "ptr").name
+            self.text.put(f"store {_zero(value)}, ptr {behind}")
         return place
 
     def _batch(self, p: Product, first: int, axes: int, places: list[str]) -> None:
