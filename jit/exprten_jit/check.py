@@ -10,6 +10,8 @@ from .reducers import SEVERAL, identities, reducer_of
 from .reducers import TABLE as REDUCERS
 from .rewrite import walk
 
+_OF_FORMULAS = ("fma", "scale")  # what is rounded to a wide type, and then to a narrow one, is rounded twice
+
 
 class IRError(AssertionError):
     """A kernel breaks a rule of the IR."""
@@ -74,9 +76,8 @@ def _check_node(node: Value, kernel: Kernel) -> None:
             _require(len(args) == PRIMITIVE[name].arity, f"{name} has {len(args)} operands")
             _require(args[0].dtype.kind in PRIMITIVE[name].llvm, f"{name} knows no {args[0].dtype}")
             _require(len({a.dtype for a in args[1:]}) < 2, f"{name} of {[a.dtype for a in args]}")
-            # what is rounded to the wide type first would be rounded twice
-            single = name in ("fma", "scale") and node.dtype.wide
-            _require(not single, f"{name} of {node.dtype}: formulas are computed in a wider type")
+            of_formulas = name not in _OF_FORMULAS or not node.dtype.wide
+            _require(of_formulas, f"{name} of {node.dtype}: formulas are computed in a wider type")
         case Fold(reducer, axis, extent, bodies):
             _require(reducer in REDUCERS or reducer in SEVERAL, f"{reducer} is no reducer")
             _require(axis not in {a for a, _ in kernel.axes}, f"a fold over the kernel's axis {axis.name}")
