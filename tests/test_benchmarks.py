@@ -4,17 +4,20 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+PATH = os.pathsep.join([str(ROOT), str(ROOT / "jit"), *filter(None, [os.environ.get("PYTHONPATH")])])
 NAMES = {"sgd", "add", "nine", "strided", "row", "column", "padded", "compile", "rowsum", "colsum", "rowmax"}
+NAMES |= {"sgd16", *(["sgdb16"] if find_spec("ml_dtypes") else [])}
 NAMES |= {"sum", "argmax", "softmax", "softmax0", "layernorm", "dot"}
 
 
 def test_quick_run_fills_the_table(tmp_path):
     file = tmp_path / "figures.json"
     command = [sys.executable, "tests/benchmarks/run.py", "--quick", "--sizes", "16", "--rounds", "2", "--json", file]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")])}
+    environment = {**os.environ, "PYTHONPATH": PATH}
     ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert {line.split()[0] for line in ran.stdout.splitlines() if line} >= NAMES
@@ -32,7 +35,7 @@ def test_quick_run_of_the_cache_prints_what_a_load_takes():
 
 
 def test_quick_run_of_kernels_prints_every_row():
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")])}
+    environment = {**os.environ, "PYTHONPATH": PATH}
     command = [sys.executable, "tests/benchmarks/kernels.py", "--quick"]
     ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

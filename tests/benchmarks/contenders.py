@@ -60,14 +60,15 @@ def exprten_call(row: Row, tensors: Tensors) -> Call:
 
 
 def numpy_call(row: Row, tensors: Tensors) -> Call:
-    return Call(
-        row.statement, {**arrays(tensors), **row.scalars, **{name: getattr(np, name) for name in row.functions}}
-    )
+    """Scalars are of the row's type: to NumPy a type of somebody else's is no match for a Python float."""
+    one = tensors[row.target].dtype.type if row.narrow else float
+    scalars = {name: one(x) for name, x in row.scalars.items()}
+    return Call(row.statement, {**arrays(tensors), **scalars, **{name: getattr(np, name) for name in row.functions}})
 
 
 def numpy_out_call(row: Row, tensors: Tensors) -> Call | None:
     """The temporaries t and u are allocated here, before the clock runs."""
-    if row.functions:
+    if row.functions or row.narrow:
         return None
     shape = tensors[row.target].shape
     names = {**arrays(tensors), **row.scalars, "t": np.zeros(shape, np.float32), "u": np.zeros(shape, np.float32)}
@@ -76,7 +77,7 @@ def numpy_out_call(row: Row, tensors: Tensors) -> Call | None:
 
 def numexpr_call(row: Row, tensors: Tensors) -> Call | None:
     """`re_evaluate` repeats the last `evaluate`, without parsing: a row's calls must be timed before the next row's is made."""
-    if row.functions:
+    if row.functions or row.narrow:
         return None
     import numexpr
 
@@ -89,7 +90,7 @@ def numexpr_call(row: Row, tensors: Tensors) -> Call | None:
 def numba_call(row: Row, tensors: Tensors) -> Call | None:
     if row.name in loops.PYTHON:
         return Call("loop(o, a)", {"loop": _numba_fold(row.name), **arrays(tensors)})
-    if row.functions:
+    if row.functions or row.narrow:
         return None
     loop = _numba_loop(row.element, row.axes, row.target, tuple(tensors), tuple(row.scalars), _items(row.constants))
     return Call(f"loop({', '.join([*tensors, *row.scalars])})", {"loop": loop, **arrays(tensors), **row.scalars})
@@ -138,7 +139,7 @@ def c_call(row: Row, tensors: Tensors) -> Call | None:
         loop = _compiled(
             f"void loop(float *restrict o, const float *restrict a, size_t n, size_t m) {{ {body} }}", FOLDING
         )
-    elif row.axes == 1:
+    elif row.axes == 1 and not row.narrow:
         given += [ctypes.c_size_t(tensors[row.target].size), *map(ctypes.c_float, row.scalars.values())]
         loop = _compiled(_c_loop(row, tuple(tensors)), GCC)
     else:
@@ -174,7 +175,7 @@ def torch_call(row: Row, tensors: Tensors) -> Call | None:
     """Eager: a fold's value is a new tensor each time, everything else is stored where it belongs."""
     import torch
 
-    views = {name: torch.from_numpy(array) for name, array in arrays(tensors).items()}
+    views = {name: torch.from_dlpack(tensor) for name, tensor in tensors.items()}
     if not row.functions:
         return Call(row.statement, {**views, **row.scalars})
     kept: dict[str, Any] = {}
@@ -186,7 +187,7 @@ def torch_compiled_call(row: Row, tensors: Tensors) -> Call | None:
     import torch
 
     torch._dynamo.config.cache_size_limit = 64
-    views = {name: torch.from_numpy(array) for name, array in arrays(tensors).items()}
+    views = {name: torch.from_dlpack(tensor) for name, tensor in tensors.items()}
     kept: dict[str, Any] = {}
     if row.functions:
         operands = ", ".join(name for name in views if name != row.target)

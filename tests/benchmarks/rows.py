@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from itertools import product
 
 import numpy as np
@@ -29,12 +30,14 @@ PADDED = Layout(lambda shape: xt.empty((*shape[:-1], shape[-1] + PADDING))[..., 
 ROW = Layout(lambda shape: xt.empty(shape[1:]), {2: "[j]"})
 ONE = Layout(lambda shape: xt.empty((1, 1)), {})
 COLUMN = Layout(lambda shape: xt.empty((shape[0], 1)), {2: "[i, 0]"})
+HALF = Layout(lambda shape: xt.empty(shape, "float16"), PACKED.index)
+BHALF = Layout(lambda shape: xt.empty(shape, "bfloat16"), PACKED.index)
 SQUARE = Layout(lambda shape: xt.empty((shape[0], shape[0])), {})
 
 
 @dataclass(frozen=True)
 class Row:
-    """A statement in float32. `statement` is what users of exprten and NumPy write; `value` is what the target becomes, for
+    """A statement, in float32 unless it is `narrow`. `statement` is what users of exprten and NumPy write; `value` is what the target becomes, for
     those that take an expression or a loop; `chain` is NumPy's with `out=`, where t and u are made beforehand.
     """
 
@@ -52,6 +55,7 @@ class Row:
     functions: tuple[str, ...] = ()  # that exprten and NumPy both have; a row with some has no element
     torch: str = ""  # the value of such a row, as PyTorch's users write it
     jax: str = ""
+    narrow: bool = False  # in float16 or bfloat16: for those who have them
 
     @property
     def element(self) -> str:
@@ -137,6 +141,8 @@ ROWS = (
     replace(ADD, name="padded", axes=2, layouts={"o": PADDED, "a": PADDED, "b": PADDED}),
     *FOLDS,
     DOT,
+    replace(SGD, name="sgd16", layouts={"w": HALF, "g": HALF}, narrow=True),
+    *([replace(SGD, name="sgdb16", layouts={"w": BHALF, "g": BHALF}, narrow=True)] if find_spec("ml_dtypes") else []),
 )
 
 

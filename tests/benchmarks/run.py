@@ -13,6 +13,7 @@ about 10 ms, and medians over the rounds are compared. Every result is checked a
     rowmax argmax
     softmax softmax0 layernorm   normalised along rows, and softmax0 across them
     dot                          o[...] = maximum(dot(a, b) + c, 0): a product, and what is around it over the target
+    sgd16 sgdb16                 sgd in float16 and in bfloat16; EXPRTEN_HALF=wide rounds less often
     compile                      first runs of 24 statements like sgd's, each of another structure, by those that compile
 
 What to know when reading: C's figure up to 1,000 elements is the price of a call through ctypes; Numba's is a call of a
