@@ -6,7 +6,7 @@ index; a leaf is a load. The index of an operand is its parent's, aligned at the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from exprten_jit.derived import apply, row_of
@@ -81,6 +81,13 @@ class MovedError(Exception):
     def __init__(self, number: int = 0) -> None:
         super().__init__(number)
         self.number = number
+
+
+def _moved(values: Iterable[Value], own: Sequence[Store]) -> bool:
+    """Whether values read what is stored to at other positions, or in a fold."""
+    offsets = {store.offset for store in own}
+    reads = (read for value in values for read in loads(value) if read[0].leaf == own[0].leaf)
+    return any(folds or read.offset not in offsets for read, folds in reads)
 
 
 def _stored(leaf: Leaf, dtype: DType, offset: Value, value: Value, op: str | None, types: Sequence[DType]) -> Value:
@@ -226,6 +233,8 @@ class _Lowering:
             value = _stored(leaf, operand.dtype, offset, value, row.op, row.types)
             made = [self._as_stored(part, stored) for part in parts(value)]
             stored[leaf] = stores(leaf, offset, joined(made, [operand.dtype])[0])
+            if row.strict and _moved(parts(value), stored[leaf]):
+                raise MovedError(number)
         sizes = tuple(size(name) for name, _ in self.arranged.sizes)
         kernel = Kernel(
             loops,

@@ -58,7 +58,8 @@ def _direction(
             if not found.indexed and inside(*mine, *theirs):
                 continue
             way = order(mine[0], mine[1], *theirs) if theirs[2] == mine[2] and not found.indexed else None
-            if way is None and not found.folds:
+            strict = node.key.map[k].strict and n in reads[k]
+            if (way is None and not found.folds) or (strict and way != "same"):
                 raise node.refusal(leaf)
             if way is None:
                 overlapping.append(operand_of[n + 1])

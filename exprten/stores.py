@@ -17,10 +17,13 @@ from .leaf import Leaf
 
 @dataclass(frozen=True)
 class Row:
-    """How a value is stored: combined with the target by `op` in `types`, or, without one, converted to the one type."""
+    """How a value is stored: combined with the target by `op` in `types`, or, without one, converted to the one type. `strict`: it
+    reads the target only where it is stored.
+    """
 
     op: str | None
     types: tuple[DType, ...]
+    strict: bool = False
 
 
 class Stores(Expr):

@@ -64,7 +64,7 @@ class Trace:
         types = types_of(mode, target, e)
         self._check(e)
         self._check(target)
-        self.statements.append(Recorded(mode, Row(mode.op, types), target, e))
+        self.statements.append(Recorded(mode, Row(mode.op, types, mode.name == "inplace"), target, e))
 
     def name_of(self, leaf: Leaf) -> str:
         """The parameter that a leaf is, or is a view of."""

@@ -646,6 +646,52 @@ def test_a_target_at_another_position_is_refused():
         assert np.array_equal(w.numpy(), before[0]) and np.array_equal(g.numpy(), before[1])
 
 
+def test_inplace_reads_its_target_only_where_it_is_stored():
+    def of(mode):
+        @xt.kernel
+        def scaled(w, g):
+            g[...] = g * xt.sum(w)
+            xt.assign(w, mode, w / xt.sum(w))
+
+        return scaled
+
+    w, g = tensors(arrays(6, count=2))
+    before = w.numpy().copy(), g.numpy().copy()
+    with pytest.raises(xt.AliasError, match=r"scaled: w of shape .* through a fold"):
+        of("inplace")(w, g)
+    assert np.array_equal(w.numpy(), before[0]) and np.array_equal(g.numpy(), before[1])
+    of("write")(w, g)
+    np.testing.assert_allclose(w.numpy(), before[0] / before[0].sum(), rtol=1e-5)
+
+    @xt.kernel
+    def halved(w, g):
+        g[...] = g * xt.sum(w)  # another statement may
+        xt.assign(w, "inplace", w * 0.5)
+
+    w, g = tensors(arrays(6, count=2))
+    before = w.numpy().copy(), g.numpy().copy()
+    halved(w, g)
+    assert np.array_equal(w.numpy(), before[0] * np.float32(0.5))
+    np.testing.assert_allclose(g.numpy(), before[1] * before[0].sum(), rtol=1e-5)
+
+
+def test_inplace_refuses_arguments_that_overlap_at_other_positions():
+    @xt.kernel
+    def strict(w, g):
+        xt.assign(w, "inplace", g * 2.0)
+
+    @xt.kernel
+    def ordered(w, g):
+        w[...] = g * 2.0
+
+    x = xt.arange(8.0)
+    with pytest.raises(xt.AliasError, match="strict: "):
+        strict(x[1:], x[:-1])
+    strict(x, x)
+    ordered(x[1:], x[:-1])
+    assert x.numpy().tolist() == [0, 0, 4, 8, 12, 16, 20, 24]
+
+
 def test_an_earlier_read_at_another_position_is_refused():
     @xt.kernel
     def early(w, g):
