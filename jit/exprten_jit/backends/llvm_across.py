@@ -6,7 +6,7 @@ every lane takes a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from ..dtypes import INDEX
@@ -14,17 +14,20 @@ from ..folds import folds_of
 from ..ir import Fold, Load, Op, Value
 from ..nest import WAITING_BYTES, Columns, Stmt, Strip
 from ..reducers import SHORT, Order, halved
-from .llvm_fold import Folds, Row
+from .llvm_fold import Row
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_turned import Turned
 from .llvm_values import Known, Where
 
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
+SHORTEST = 4  # elements of a row: up to here it is read by columns
 LEAST_BYTES = 2048  # of a row of a strip: narrower ones make too little of a page
 
-Element = Callable[[str], Row]  # the bodies of a fold for a row
+NOTHING: Mapping[Value, Lanes] = {}
+Element = Callable[..., Row]  # the bodies of a fold for a row
 
 
-class Across(Folds):
+class Across(Turned):
     """Emits all folds."""
 
     def across(self, node: Fold, known: Known, where: Where | None) -> Row:
@@ -33,8 +36,8 @@ class Across(Folds):
         order, count = node.order, where.count
         self._compute_outside(node, known, where)
 
-        def element(k: str) -> Row:
-            inside = {**known, node.axis: Lanes(k, INDEX_TYPE)}
+        def element(k: str, own: Mapping[Value, Lanes] = NOTHING) -> Row:
+            inside = {**known, **own, node.axis: Lanes(k, INDEX_TYPE)}
             return [self.widened(self.value(body, inside, where), count) for body in node.bodies]
 
         def block(start: str, end: str) -> Row:
@@ -42,19 +45,47 @@ class Across(Folds):
             return one(node, order, count, start, end, element)
 
         if not order.grouped:
-            return self._short(node, count, known[node.extent].name, element)
+            if not self.along_rows_pays(node, where):
+                return self._short(node, known, where, element)
+            return self._either_way(node, known, where, element)
         return self.blocks([node], order, count, "0", known[node.extent].name, block)
 
-    def _short(self, node: Fold, count: int, extent: str, element: Element) -> Row:
+    def _either_way(self, node: Fold, known: Known, where: Where, element: Element) -> Row:
+        """Rows of few elements: the shortest in lanes, the others along."""
+        t, place = self.text, self._places([node], [self._identity([node], where.count)])
+
+        def put(row: Row) -> None:
+            self._put([node], place, "0", row)
+
+        longer = t.let(f"icmp sgt {known[node.extent]}, {SHORTEST}", "i1").name
+        t.either(
+            longer,
+            lambda: put(self.along_rows(node, dict(known), where)),
+            lambda: put(self._short(node, dict(known), where, element)),
+        )
+        return self._get([node], place, "0", where.count)
+
+    def _short(self, node: Fold, known: Known, where: Where, element: Element) -> Row:
         """Rows of few elements, one in each lane: an accumulator for each element, and those that exist are halved."""
-        t, folds = self.text, [node]
+        t, folds, count, extent = self.text, [node], where.count, known[node.extent].name
         places = [t.reserve(f"[{SHORT} x {Lanes('', dtype.memory, count).type}]") for dtype in node.dtypes]
 
         def join(k: str, half: int) -> None:
             a, b = (self._get(folds, places, x, count) for x in (k, t.index("add", k, half)))
             self._put(folds, places, k, self.combine(node, a, b))
 
-        t.loop("0", extent, 1, lambda k: self._put(folds, places, k, element(k)))
+        group, loads = self.together(node, where)
+
+        def some(k: str) -> None:
+            """`group` elements, of which those that do not exist are the last one again."""
+            inside = {**known, node.axis: Lanes(k, INDEX_TYPE)}
+            found = {x: self.columns(x, inside, where, t.index("sub", extent, k), group) for x in loads}
+            for j in range(group):
+                at = t.index("add", k, j)
+                own = {x: columns[j] for x, columns in found.items()}
+                self._put(folds, places, at, element(t.lesser(at, t.index("sub", extent, 1)) if j else at, own))
+
+        t.loop("0", extent, group, some)
         half = SHORT // 2
         while half:
             t.loop("0", t.lesser(str(half), t.index("sub", extent, half)), 1, partial(join, half=half))
