@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from exprten_jit.backends.llvm_run import host_cpu
 from exprten_jit.check import IRError
+from exprten_jit.derived import TABLE
 from exprten_jit.dtypes import DTYPES as ROW
 from exprten_jit.ir import cast, op
 from exprten_jit.ops import PRIMITIVES
@@ -112,6 +113,8 @@ BINARY = (
 )  # fmt: skip
 
 
+NO_FLOAT = ("invert", "bitwise_count", "popcount", "real", "imag")
+SLOW = ("erf", "erfc", "erfinv", "digamma", "gamma", "lgamma")  # references in Python
 EITHER_ZERO = ("fmax", "fmin", "nextafter")  # what NumPy's loops of float16 have their own way with
 
 
@@ -149,6 +152,29 @@ def test_a_function_of_two_is_within_one_unit(function, name):
     a, b = operands_of(name)
     want = quiet(lambda x, y: getattr(np, function)(doubled(x), doubled(y)).astype(a.dtype), a, b)
     assert_within_ulps(xt.evaluate(getattr(xt, function)(a, b)).numpy(), want, 1, function)
+
+
+@BOTH
+def test_spacing_is_that_of_the_type(name):
+    x = every(name)
+    want = quiet(lambda: np.nextafter(np.abs(x), x.dtype.type(np.inf)) - np.abs(x))
+    want = np.where(np.isfinite(x), want, x.dtype.type(np.nan))
+    assert_same_bits(quiet(np.abs, xt.evaluate(xt.spacing(x)).numpy()), want)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "row", [row for row in TABLE.values() if row.arity == 1 and row.name not in NO_FLOAT], ids=lambda row: row.name
+)
+def test_every_function_of_the_table_has_it_and_is_rounded_once(row, name):
+    x = every(name)[::131] if row.cost > 150 or row.name in SLOW else every(name)[::13]
+    e = getattr(xt, row.name)(x)
+    want = quiet(lambda: np.asarray(row.reference(doubled(x))).astype(e.dtype))
+    got = xt.evaluate(e).numpy()
+    if e.dtype != x.dtype:
+        assert_same_bits(got, want)
+    elif row.name != "spacing":
+        assert_within_ulps(got, want, 1)
 
 
 @BOTH

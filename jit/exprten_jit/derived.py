@@ -36,7 +36,7 @@ from .pairs import Pair, cast
 from .vmath import analytic, exp, hyperbolic, inverse, log, paired, special, trig
 from .vmath import bits as representation
 from .vmath import power as powers
-from .vmath.terms import Term, formula, rounded_once
+from .vmath.terms import formula, of_format, rounded_once
 
 
 @dataclass(frozen=True)
@@ -295,10 +295,6 @@ def _cube(a: Value) -> Value:
     return apply("multiply", apply("multiply", a, a), a)
 
 
-def _nextafter(a: Value, b: Value) -> Value:
-    return representation.nextafter(Term(a), Term(b)).value  # of the type itself: no formula's wider one
-
-
 def _power(a: Value, b: Value) -> Value:
     return formula(powers.power)(a, b) if a.dtype.kind == "f" else op("ipow", (a, b), a.dtype)
 
@@ -406,7 +402,7 @@ DERIVED: tuple[Derived, ...] = (
             expand=formula(hyperbolic.arctanh)),
     Derived("erf", 1, references.erf, lambda o, a: (2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=50, resolve=loops_of(np.exp),
             expand=formula(special.erf)),
-    Derived("nextafter", 2, np.nextafter, cost=10, expand=_nextafter),
+    Derived("nextafter", 2, np.nextafter, cost=10, expand=of_format(representation.nextafter)),
     Derived("ldexp", 2, np.ldexp, cost=14, expand=formula(representation.ldexp)),
     Derived("xlogy", 2, references.xlogy, lambda o, a, b: (o.log(b), a / b), (REAL, POSITIVE), cost=30, resolve=loops_of(np.hypot),
             expand=formula(representation.xlogy)),

@@ -15,7 +15,7 @@ from .ir import Value, cast, const, op
 from .ops import NONZERO, REAL, Domain, Types, common_types, loops_of
 from .vmath import activation, parts
 from .vmath import power as powers
-from .vmath.terms import formula
+from .vmath.terms import formula, of_format, rounded_once
 
 SMOOTH = Domain(-30.0, 30.0)
 
@@ -107,8 +107,8 @@ def _mish_slope(o: Any, a: Any) -> tuple[Any, ...]:
 
 # fmt: off
 FURTHER: tuple[Derived, ...] = (
-    Derived("radians", 1, np.radians, lambda o, a: (math.pi / 180,), expand=_radians),
-    Derived("degrees", 1, np.degrees, lambda o, a: (180 / math.pi,), expand=_degrees),
+    Derived("radians", 1, np.radians, lambda o, a: (math.pi / 180,), expand=rounded_once(_radians)),
+    Derived("degrees", 1, np.degrees, lambda o, a: (180 / math.pi,), expand=rounded_once(_degrees)),
     Derived("float_power", 2, np.float_power, lambda o, a, b: (b * o.float_power(a, b - 1), o.float_power(a, b) * o.log(a)),
             (Domain(low=0.0, zero=False), Domain(-8.0, 8.0)), cost=80, expand=formula(powers.power)),
     Derived("heaviside", 2, np.heaviside, lambda o, a, b: (0 * a, o.equal(a, 0)), (NONZERO, REAL), cost=4, expand=_heaviside),
@@ -121,7 +121,7 @@ FURTHER: tuple[Derived, ...] = (
             expand=formula(parts.mantissa)),
     Derived("exponent", 1, references.exponent, cost=6, resolve=_first_of(np.frexp, 1), expand=formula(parts.exponent)),
     Derived("fraction", 1, references.fraction, lambda o, a: (1,), cost=4, resolve=_first_of(np.modf, 0), expand=formula(parts.fraction)),
-    Derived("spacing", 1, np.spacing, cost=3, expand=formula(parts.spacing)),
+    Derived("spacing", 1, np.spacing, cost=3, expand=of_format(parts.spacing)),
     _float("sigmoid", lambda o, a: (o.sigmoid(a) * o.sigmoid(-a),), SMOOTH, 60),
     _float("log_sigmoid", lambda o, a: (o.sigmoid(-a),), SMOOTH, 80),
     _float("logit", lambda o, a: (1 / (a * (1 - a)),), Domain(0.01, 0.99), 70),

@@ -122,12 +122,17 @@ class Term:
 
 def formula(build: Callable[..., Term]) -> Callable[..., Value]:
     """`build`, a function of terms, as the `expand` of a row: a function of values."""
+    return rounded_once(of_format(build))
+
+
+def of_format(build: Callable[..., Term]) -> Callable[..., Value]:
+    """The same of a function that asks for the format of its operands, narrow ones too: the next number, say."""
 
     @wraps(build)
     def expand(*operands: Value) -> Value:
         return build(*map(Term, operands)).value
 
-    return rounded_once(expand)
+    return expand
 
 
 def rounded_once(expand: Callable[..., Value]) -> Callable[..., Value]:
