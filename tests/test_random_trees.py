@@ -31,6 +31,7 @@ import exprten as xt
 from exprten.assign import prepare
 from exprten.modes import MODES, OPERATORS
 
+TYPES = (*DTYPES, np.dtype("float16"))
 MODERATE = settings(
     max_examples=150, derandomize=True, database=None, deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
@@ -162,7 +163,7 @@ Leaf = Callable[[st.DrawFn, tuple[int, ...]], Both]
 def fresh_leaf(world: World) -> Leaf:
     def leaf(draw: st.DrawFn, shape: tuple[int, ...]) -> Both:
         made = place(
-            values(draw(st.sampled_from(DTYPES)), shape, draw(st.integers(0, 99))), draw(st.sampled_from(list(LAYOUTS)))
+            values(draw(st.sampled_from(TYPES)), shape, draw(st.integers(0, 99))), draw(st.sampled_from(list(LAYOUTS)))
         )
         world.placed.append(made)
         return Both(xt.asarray(made.array), made.array)
@@ -184,7 +185,7 @@ def tree(draw: st.DrawFn, shape: tuple[int, ...], depth: int, leaf: Leaf, remaps
         case "unary":
             found = applied(UNARY[draw(st.sampled_from(list(UNARY)))], tree(draw, shape, depth - 1, leaf, remaps))
         case "cast":
-            x, dtype = tree(draw, shape, depth - 1, leaf, remaps), draw(st.sampled_from(DTYPES))
+            x, dtype = tree(draw, shape, depth - 1, leaf, remaps), draw(st.sampled_from(TYPES))
             found = Both(xt.cast(x.ours, dtype), reference_cast(x.numpy, dtype))
         case "where":
             found = applied(
@@ -289,7 +290,7 @@ def check_statement(world: World, value: Both, mode: Any) -> None:
 
 
 def new_target(draw: st.DrawFn, shape: tuple[int, ...]) -> World:
-    dtype = draw(st.sampled_from(DTYPES))
+    dtype = draw(st.sampled_from(TYPES))
     target = place(values(dtype, shape, draw(st.integers(0, 99))), draw(st.sampled_from(list(TARGETS))))
     return World(target, [target])
 
@@ -333,7 +334,7 @@ def views(draw: st.DrawFn, memory: np.ndarray, shape: tuple[int, ...], repeat: b
 def check_aliased(draw: Any, remaps: bool) -> None:
     """NumPy's right side first, or an AliasError and nothing stored."""
     shape = tuple(draw(st.lists(st.sampled_from([1, 2, 3, 5, 9, 17]), min_size=1, max_size=2)))
-    dtype = draw(st.sampled_from(DTYPES[1:]))
+    dtype = draw(st.sampled_from(TYPES[1:]))
     room = 4 * int(np.prod(shape)) + 40
     memory = values(dtype, (room,), draw(st.integers(0, 99)))
     before = memory.copy()
@@ -354,7 +355,7 @@ def check_aliased(draw: Any, remaps: bool) -> None:
                 near = np.lib.stride_tricks.as_strided(memory[start + shift :], target.shape, target.strides)
                 return Both(xt.asarray(near), near)
         if kind == "fresh":
-            made = values(draw(st.sampled_from(DTYPES)), shape, draw(st.integers(0, 99)))
+            made = values(draw(st.sampled_from(TYPES)), shape, draw(st.integers(0, 99)))
             return Both(xt.asarray(made), made)
         seen = draw(views(memory, shape, repeat=True))
         return Both(xt.asarray(seen), seen)
