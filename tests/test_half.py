@@ -93,20 +93,6 @@ def test_the_cube_is_rounded_once(name):
     assert_within_ulps(xt.evaluate(xt.cube(x)).numpy(), want, 1)
 
 
-MATH = [
-    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan",
-    "arcsinh", "arccosh", "arctanh", "cbrt",
-]  # fmt: skip
-
-
-@BOTH
-@pytest.mark.parametrize("function", MATH)
-def test_a_function_of_every_value_is_within_one_unit(function, name):
-    x = every(name)
-    want = quiet(lambda a: getattr(np, function)(doubled(a)).astype(x.dtype), x)
-    assert_within_ulps(xt.evaluate(FUNCTIONS[function](x)).numpy(), want, 1, function)
-
-
 BINARY = (
     "add", "subtract", "multiply", "divide", "fmod", "floor_divide", "remainder", "copysign", "nextafter", "less", "less_equal",
     "greater", "greater_equal", "equal", "not_equal", "fmax", "fmin", "logical_and", "logical_or", "logical_xor",
@@ -114,7 +100,6 @@ BINARY = (
 
 
 NO_FLOAT = ("invert", "bitwise_count", "popcount", "real", "imag")
-SLOW = ("erf", "erfc", "erfinv", "digamma", "gamma", "lgamma")  # references in Python
 EITHER_ZERO = ("fmax", "fmin", "nextafter")  # what NumPy's loops of float16 have their own way with
 
 
@@ -164,10 +149,12 @@ def test_spacing_is_that_of_the_type(name):
 
 @BOTH
 @pytest.mark.parametrize(
-    "row", [row for row in TABLE.values() if row.arity == 1 and row.name not in NO_FLOAT], ids=lambda row: row.name
+    "row",
+    [row for row in TABLE.values() if row.arity == 1 and row.name not in (*NO_FLOAT, *EXACT_UNARY)],
+    ids=lambda row: row.name,
 )
 def test_every_function_of_the_table_has_it_and_is_rounded_once(row, name):
-    x = every(name)[::131] if row.cost > 150 or row.name in SLOW else every(name)[::13]
+    x = every(name)[:: 1 if isinstance(row.reference, np.ufunc) else 131]  # others are slow
     e = getattr(xt, row.name)(x)
     want = quiet(lambda: np.asarray(row.reference(doubled(x))).astype(e.dtype))
     got = xt.evaluate(e).numpy()
@@ -482,7 +469,7 @@ def test_a_sum_is_rounded_once(name, axis):
 def test_what_is_made_of_folds_is_rounded_once(function, name):
     x = (1 + 0.1 * np.random.default_rng(4).standard_normal((13, 37))).astype(dtype_of(name))
     reference = np.linalg.norm if function == "norm" else getattr(np, function)
-    for axis in (None, 0, 1):
+    for axis in (None, 1):
         got = xt.evaluate(getattr(xt, function)(xt.asarray(x), axis)).numpy()
         assert_within_ulps(
             got, np.asarray(reference(doubled(x), axis=axis)).astype(x.dtype), 1, f"{function}, axis {axis}"
@@ -503,7 +490,7 @@ def test_a_sum_may_be_of_another_type(name):
 @BOTH
 @pytest.mark.parametrize("function", ["max", "min", "argmax", "argmin", "any", "all", "count_nonzero"])
 def test_extremes_and_positions_are_numpys(function, name):
-    for seed, shape in enumerate([(9, 31), (3, 300), (200, 3)]):
+    for seed, shape in enumerate([(9, 31), (200, 3)]):
         x = values(dtype_of(name), shape, seed)
         x = np.where(np.isnan(x), x.dtype.type(0), x) if seed == 1 else x
         x = x + x.dtype.type(0)  # no -0
@@ -529,14 +516,13 @@ STRUCTURES = {
 @pytest.mark.parametrize("half", ["strict", "wide"])
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_machine_code_has_the_interpreters_bits(structure, half, name):
-    for k, shape in enumerate([(2, 17), (5, 3)]):
-        x = np.random.default_rng(k).standard_normal(shape).astype(dtype_of(name))
-        e, want = STRUCTURES[structure](xt.asarray(x)), None
-        for bits in WIDTHS:
-            with xt.options(vector_bits=bits, half=half):
-                plan = xt.plan(xt.zeros(e.shape, e.dtype), e)
-                want = judged(plan) if want is None else want
-                assert_same_bits(plan.run().numpy().copy(), want, f"{structure} of {shape}, {bits} bits")
+    x = np.random.default_rng(9).standard_normal((2, 17)).astype(dtype_of(name))
+    e, want = STRUCTURES[structure](xt.asarray(x)), None
+    for bits in WIDTHS:
+        with xt.options(vector_bits=bits, half=half):
+            plan = xt.plan(xt.zeros(e.shape, e.dtype), e)
+            want = judged(plan) if want is None else want
+            assert_same_bits(plan.run().numpy().copy(), want, f"{structure}, {bits} bits")
 
 
 @BOTH
