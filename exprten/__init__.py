@@ -8,7 +8,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from exprten_jit.dtypes import DTYPES as _DTYPES
-from numpy import bool_, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+from numpy import (
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 
 from . import functions, library, linalg, optim, testing
 from .buffer import memory
@@ -96,7 +111,7 @@ __all__ = [
     "FreedSpaceError", "Kernel", "Op", "OutOfMemoryError", "Plan", "ReadOnlyError", "Reducer", "ShapeError",
     "Stream", "Target", "Tensor", "TensorContainer", "abs", "all", "alloc_space", "any", "arange", "argmax",
     "argmin", "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes",
-    "broadcast_scalar", "broadcast_to", "broadcast_with_axis", "concat", "copy", "count_nonzero", "cpu", "crop",
+    "broadcast_scalar", "broadcast_to", "broadcast_with_axis", "complex64", "complex128", "concat", "copy", "count_nonzero", "cpu", "crop",
     "divmod", "empty", "empty_like", "evaluate", "flip", "float16", "float32", "float64", "free_space", "full",
     "gpu", "info", "int8", "int16", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "kernel",
     "max", "mean", "memory", "min", "mirror", "new_tensor", "no_compile", "norm", "ones", "op", "optim", "options",

@@ -109,7 +109,7 @@ minimum = _function("minimum", "The lesser; NaN where either is NaN, -0 below +0
 fmax = _function("fmax", "The greater; a number where only one is NaN.")
 fmin = _function("fmin", "The lesser; a number where only one is NaN.")
 clip = _function("clip", "a between low and high: minimum(maximum(a, low), high).")
-conjugate = conj = _function("conjugate", "a with the other sign of its imaginary part.")
+conjugate = _function("conjugate", "a with the other sign of its imaginary part.")
 angle = _function("angle", "The angle of a complex number, -pi to pi; of a real one 0 or pi.")
 
 
@@ -206,8 +206,9 @@ ALIASES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atan2": "arctan2",
     "atanh": "arctanh", "bitwise_invert": "invert", "bitwise_left_shift": "left_shift", "bitwise_not": "invert",
     "bitwise_right_shift": "right_shift", "deg2rad": "radians", "fix": "trunc", "mod": "remainder",
-    "psi": "digamma", "rad2deg": "degrees", "true_divide": "divide",
+    "conj": "conjugate", "psi": "digamma", "rad2deg": "degrees", "true_divide": "divide",
 }  # fmt: skip
+conj = conjugate
 acos, acosh, asin, asinh = arccos, arccosh, arcsin, arcsinh
 atan, atan2, atanh = arctan, arctan2, arctanh
 bitwise_invert = bitwise_not = invert

@@ -68,8 +68,9 @@ def outer(a: Any, b: Any) -> Expr:
 
 
 def vecdot(a: Any, b: Any) -> Expr:
-    """(..., n), (..., n) -> (...): the sum of products along the last axis. Raises ShapeError. (np.vecdot)"""
+    """(..., n), (..., n) -> (...): the sum of products along the last axis, of complex numbers of conj(a). Raises ShapeError. (np.vecdot)"""
     left, right = _vectors(a, b, "vecdot", 1, 1)
+    left = left.conj() if left.key.dtype.part else left
     return matmul(left[..., None, :], right[..., :, None])[..., 0, 0]  # type: ignore[no-any-return]
 
 
@@ -80,8 +81,9 @@ def matvec(a: Any, b: Any) -> Expr:
 
 
 def vecmat(a: Any, b: Any) -> Expr:
-    """(..., m), (..., m, n) -> (..., n): a vector times a matrix. Raises ShapeError. (np.vecmat)"""
+    """(..., m), (..., m, n) -> (..., n): a vector times a matrix, of complex numbers conj(a). Raises ShapeError. (np.vecmat)"""
     left, right = _vectors(a, b, "vecmat", 1, 2)
+    left = left.conj() if left.key.dtype.part else left
     return matmul(left[..., None, :], right)[..., 0, :]  # type: ignore[no-any-return]
 
 

@@ -127,7 +127,7 @@ def _computed(root: Expr) -> bool:
     return False
 
 
-_FREE = frozenset({"leaf", "scalar", "iota", "remap", "cast", "positive", "identity"})
+_FREE = frozenset({"leaf", "scalar", "iota", "remap", "cast", "positive", "identity", "conjugate", "real", "imag"})
 _MATMUL = loops_of(np.matmul)
 _found: dict[tuple[Key, Key, Contraction], Key] = {}
 

@@ -555,6 +555,14 @@ def test_products_of_matrices_are_calls_of_blas(dtype):
         np.testing.assert_allclose(xt.evaluate(product).numpy(), a @ b, **close)
 
 
+def test_vectors_are_conjugated_where_numpys_are():
+    a, b = some(np.complex128, (3, 4)), some(np.complex128, (4, 5), 1)
+    x, y = xt.asarray(a), xt.asarray(b)
+    np.testing.assert_allclose(xt.evaluate(xt.vecdot(x, x[::-1])).numpy(), np.vecdot(a, a[::-1]), rtol=1e-13)
+    np.testing.assert_allclose(xt.evaluate(xt.vecmat(x[0], y)).numpy(), np.conj(a[0]) @ b, rtol=1e-13)
+    np.testing.assert_allclose(xt.evaluate(x @ y.conj()).numpy(), a @ b.conj(), rtol=1e-13)
+
+
 def test_scalars_of_two_words_beside_a_product():
     r, q = some(np.complex128, (5, 4)).real.copy(), some(np.complex128, (4, 6)).real.copy()
     z, out = some(np.complex128, 6), xt.zeros((5, 6), np.float64)

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import ir
 from .dtypes import BOOL, ROWS, DType
-from .ir import Axis, Leaf, Local, Store, Value, const, op
+from .ir import Axis, Const, Leaf, Load, Local, Op, Store, Value, const, op
 
 COMPLEX: dict[DType, DType] = {row.real: row for row in ROWS if row.part}  # what two of a type are
 
@@ -93,3 +93,13 @@ def cast(value: Value, dtype: DType) -> Value:
         )
     real = ir.cast(value, dtype.real)
     return Pair(real, const(0.0, dtype.real)) if dtype.part else real
+
+
+def twins(node: Load) -> tuple[Load, Load]:
+    """Both parts of the pair that a load reads one of; of any other load itself."""
+    match node.offset:
+        case _ if not node.leaf.pairs:
+            return node, node
+        case Op("add", (first, Const(1))):
+            return ir.load(node.leaf, first, node.when), node
+    return node, ir.load(node.leaf, node.offset + 1, node.when)

@@ -10,6 +10,7 @@ from .dtypes import BOOL, INDEX
 from .folds import combined
 from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, const, load, local
 from .nest import Machine, Stmt, Strip, Vector
+from .pairs import twins
 from .placing import forms, loop_over, place
 from .reducers import halved, identities, reducer_of
 from .rewrite import steps, substitute
@@ -71,6 +72,7 @@ class Stripping:
         for bodies, row in zip(group, rows, strict=True):
             loads = (x for x in computed(bodies, self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves)
             late = [x for x in loads if row in x.offset.free and steps(x, self.axis) == 1]
+            late = list(dict.fromkeys(twins(x)[0] for x in late))  # the parts of a complex number lie in one line
             found += [load(x.leaf, substitute(x.offset, {row: row + 2 * len(rows)})) for x in late]
         return tuple(found)
 

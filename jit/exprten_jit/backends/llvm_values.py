@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..dtypes import DTYPES, INDEX, DType
-from ..ir import Axis, Component, Const, Fold, Leaf, Load, Local, Op, Param, Size, Store, Value, components, load
+from ..ir import Axis, Component, Const, Fold, Leaf, Load, Local, Op, Param, Size, Store, Value, components
 from ..ops import CASTS, PRIMITIVE
+from ..pairs import twins
 from ..rewrite import affine, steps
 from ..vmath.exp import by_factors
 from .llvm_narrow import decoded, encoded, rounded, to_odd
@@ -96,16 +97,6 @@ def _cut(root: Value, known: Known) -> list[Value]:
         else:
             stack.extend(node.args)
     return list(found)
-
-
-def twins(node: Load) -> tuple[Load, Load]:
-    """Both parts of the pair that a load reads one of; of any other load itself."""
-    match node.offset:
-        case _ if not node.leaf.pairs:
-            return node, node
-        case Op("add", (first, Const(1))):
-            return load(node.leaf, first, node.when), node
-    return node, load(node.leaf, node.offset + 1, node.when)
 
 
 def _pairs_in_row(at: Load | Store, where: Where) -> bool:
