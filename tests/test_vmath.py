@@ -26,7 +26,12 @@ TWO = ["arctan2", "hypot", "power", "xlogy"]
 SPECIAL_FUNCTIONS = ["erf", "erfc", "erfinv", "gamma", "lgamma", "digamma"]
 ACTIVATIONS = ["gelu", "gelu_tanh", "log_sigmoid", "logit", "mish", "sigmoid", "silu", "sinc", "softplus"]
 SUMS = ["logaddexp", "logaddexp2"]
-MOST = {"tan": 1.15, "tanh": 1.1}  # units of the last place; every other function is within 1
+MOST = {
+    "arctan": 1.05,
+    "arctan2": 1.05,
+    "tan": 1.15,
+    "tanh": 1.1,
+}  # units of the last place; every other function is within 1
 
 
 def samples(dtype: np.dtype, seed: int = 0, count: int = 20_000) -> np.ndarray:

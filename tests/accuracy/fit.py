@@ -140,6 +140,18 @@ def _sinh_rest(t: mp.mpf) -> mp.mpf:
     return (mp.sinh(t) / t - 1) / t**2
 
 
+def _asinh_rest(t: mp.mpf) -> mp.mpf:
+    return (mp.asinh(t) / t - 1) / t**2
+
+
+def _atanh_rest(t: mp.mpf) -> mp.mpf:
+    return (mp.atanh(t) / t - 1) / t**2
+
+
+def _acosh_rest(t: mp.mpf) -> mp.mpf:
+    return (mp.acosh(1 + t) / mp.sqrt(2 * t) - 1) / t
+
+
 def _tanh_rest(t: mp.mpf) -> mp.mpf:
     return (mp.tanh(t) / t - 1) / t**2
 
@@ -221,6 +233,12 @@ FITS: dict[str, Fit] = {
     "ATAN_FAST_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 1, 17, lambda z: z),
     "ASIN_32": Fit("(asin(t) / t - 1) / t² in t²", _root(_asin_rest), 0, 0.25, 4, lambda z: z, 32),
     "ASIN_64": Fit("(asin(t) / t - 1) / t² in t²", _root(_asin_rest), 0, 0.25, 11, lambda z: z),
+    "ASINH_32": Fit("(asinh(t) / t - 1) / t² in t²", _root(_asinh_rest), 0, 0.25, 4, lambda z: z, 32),
+    "ASINH_64": Fit("(asinh(t) / t - 1) / t² in t²", _root(_asinh_rest), 0, 0.25, 11, lambda z: z),
+    "ATANH_32": Fit("(atanh(t) / t - 1) / t² in t²", _root(_atanh_rest), 0, 0.25, 5, lambda z: z, 32),
+    "ATANH_64": Fit("(atanh(t) / t - 1) / t² in t²", _root(_atanh_rest), 0, 0.25, 13, lambda z: z),
+    "ACOSH_32": Fit("(acosh(1 + t) / sqrt(2 t) - 1) / t", _acosh_rest, 0, 0.5, 4, lambda t: t, 32),
+    "ACOSH_64": Fit("(acosh(1 + t) / sqrt(2 t) - 1) / t", _acosh_rest, 0, 0.5, 11, lambda t: t),
     "SINH_32": Fit("(sinh(t) / t - 1) / t² in t²", _root(_sinh_rest), 0, 1, 3, lambda z: z, 32),
     "SINH_64": Fit("(sinh(t) / t - 1) / t² in t²", _root(_sinh_rest), 0, 1, 7, lambda z: z),
     "TANH_32": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.85, 6, lambda z: z, 32),
@@ -232,9 +250,10 @@ FITS: dict[str, Fit] = {
     "EXP2_F": Fit("(2 ** r - 1) / r, for float32 in float64", _exp2_of, -0.5, 0.5, 5, abs),
     "CBRT_32": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 4, lambda f: 1, 32),
     "CBRT_64": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 7),
-    "ERF_32": Fit("erf(x) / x - 1 in x²", _root(_erf_rest), 0, 0.82, 6, bits=32),
+    "ERF_32": Fit("erf(x) / x - 1 in x²", _root(_erf_rest), 0, 1.11, 7, bits=32),
     "LOG_ERFC_32": Fit("-log(erfc(x)) / x", _log_erfc, 0.89, 4.0, 9, lambda x: mp.erfc(x) * x, 32),
     "ERFC_64": Fit("erfc(x) exp(x²) (1 + 2 x) in (x - 3.75) / (x + 3.75)", _erfc_scaled, -1, 0.765, 24),
+    "ERFC_F": Fit("the same, for float32 in float64", _erfc_scaled, -1, 0.4712, 11),
     "ERFINV_NEAR": Fit("erfinv(y) / y in w - 3, w = -log(1 - y²)", lambda t: _erfinv_of(t + 3), -3, 3.26, 25),
     "ERFINV_MIDDLE": Fit("erfinv(y) / y in sqrt(w) - 3.25", lambda t: _erfinv_of((t + 3.25) ** 2), -0.76, 0.76, 21),
     "ERFINV_FAR": Fit("erfinv(y) / y in sqrt(w) - 5", lambda t: _erfinv_of((t + 5) ** 2), -1.01, 1.05, 19),

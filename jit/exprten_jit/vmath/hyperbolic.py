@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from . import coefficients as c
-from .double import Double, choice, double, product, sqrt, total
+from .double import Double
 from .exp import exp_between, exp_parts
-from .log import LN2, log1p_double
-from .terms import INF, NAN, Term, copysign, fabs, fma, lesser, polynomial, scale, where
+from .log import log_of_product
+from .power import root
+from .terms import (
+    INF,
+    NAN,
+    Term,
+    copysign,
+    fabs,
+    fast_two_sum,
+    fma,
+    lesser,
+    polynomial,
+    scale,
+    two_product,
+    two_sum,
+    where,
+)
 
 _SINH = {32: c.SINH_32, 64: c.SINH_64}
 _TANH = {32: (c.TANH_32, 0.92, 10.0), 64: (c.TANH_64, 0.9**0.5, 20.0)}
@@ -53,33 +68,53 @@ def cosh(a: Term) -> Term:
     return _half_exps(fabs(a), 1.0)
 
 
-def _log_of_sum(x: Term, sum_less_one: Double) -> Term:
-    """log(1 + sum_less_one), or of a large x log(2 x)."""
-    high, low = LN2[x.dtype.bits]
-    large = x > 2.0 ** (x.form.mantissa // 2 + 4)
-    u = choice(large, total(x, -1.0), sum_less_one)
-    log = log1p_double(u.high, u.low)
-    log = choice(large, log + Double(x.like(high), x.like(low)), log)
-    return where(x < INF, log.value, x)
+_ASINH = {32: c.ASINH_32, 64: c.ASINH_64}
+_ACOSH = {32: c.ACOSH_32, 64: c.ACOSH_64}
+_ATANH = {32: c.ATANH_32, 64: c.ATANH_64}
+
+
+def _log_of_sum(x: Term, bounded: Term, s: Double, first: tuple[Term, Term]) -> Term:
+    """log(x + s), `first` being (bounded, s.high) in falling order; where x is not `bounded`, s is as large as it."""
+    w, lost = fast_two_sum(*first)
+    large = bounded < x
+    ratio = where(large, 0.0, (lost + s.low) / w)
+    return where(x < INF, log_of_product(where(large, x, w), where(large, x.like(1.0), 0.0), ratio), x)
+
+
+def _bounded(x: Term) -> Term:
+    return lesser(x, 2.0 ** (x.form.mantissa // 2 + 4))  # beyond, 1 is nothing beside the square
 
 
 def arcsinh(a: Term) -> Term:
-    """log(x + sqrt(x² + 1)), where sqrt(x² + 1) - 1 is x² / (1 + sqrt(x² + 1)). Within 1 unit of the last place."""
+    """log(x + sqrt(x² + 1)), and up to 1/2 a polynomial. Within 1 unit of the last place."""
     x = fabs(a)
-    square, one = product(x, x), double(x.like(1.0))
-    return copysign(_log_of_sum(x, double(x) + square / (sqrt(square + one) + one)), a)
+    y = _bounded(x)
+    z, lost = two_product(y, y)
+    near = fma(y * z, polynomial(_ASINH[a.dtype.bits], z), y)
+    square, beyond = two_sum(z, z.like(1.0))
+    s = root(square, beyond + lost)
+    return copysign(where(x < 0.5, near, _log_of_sum(x, y, s, (s.high, y))), a)
 
 
 def arccosh(a: Term) -> Term:
-    """log(x + sqrt(x² - 1)) with t = x - 1: 1 + t + sqrt(t (t + 2)). Within 1 unit of the last place; NaN below 1."""
-    t = total(a, -1.0)
-    value = _log_of_sum(a, t + sqrt(t * (t + double(a.like(2.0)))))
-    return where(a >= 1.0, value, NAN)
+    """log(x + sqrt(x² - 1)), and up to 1.5, with t = x - 1, sqrt(2 t) and a polynomial. Within 1 unit of the last place; NaN below 1."""
+    x, t = _bounded(a), a - 1.0
+    near = t < 0.5
+    z, lost = two_product(x, x)
+    square, beyond = fast_two_sum(z, z.like(-1.0))
+    s = root(where(near, t + t, square), where(near, 0.0, beyond + lost))
+    value = s.high + fma(s.high * t, polynomial(_ACOSH[a.dtype.bits], t), s.low)
+    return where(near, value, _log_of_sum(a, x, s, (x, s.high)))
 
 
 def arctanh(a: Term) -> Term:
-    """log((1 + x) / (1 - x)) / 2. Within 1 unit of the last place; NaN beyond 1."""
+    """log((1 + x) / (1 - x)) / 2, and up to 1/2 a polynomial. Within 1 unit of the last place; NaN beyond 1."""
     x = fabs(a)
-    u = double(x + x) / total(-x, 1.0)
-    value = log1p_double(u.high, u.low).value * 0.5
-    return copysign(where(x < 1.0, value, where(x.equals(1.0), x.like(INF), NAN)), a)
+    z = x * x
+    near = fma(x * z, polynomial(_ATANH[a.dtype.bits], z), x)
+    above, lost = fast_two_sum(1.0, x)
+    below = 1.0 - x
+    q = above / below
+    far = log_of_product(q, x.like(0.0), (fma(-q, below, above) + lost) / above) * 0.5
+    far = where(x < 1.0, far, where(x.equals(1.0), x.like(INF), NAN))
+    return copysign(where(x < 0.5, near, far), a)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from . import coefficients as c
-from .terms import INF, NAN, Term, copysign, fabs, fma, lesser, polynomial, rarely, sqrt, where
+from .power import root
+from .terms import INF, NAN, Term, copysign, fabs, fma, lesser, polynomial, rarely, where
 
 _HALF_PI = {32: c.HALF_PI_32, 64: c.HALF_PI_64}
 _ATAN = {32: c.ATAN_32, 64: c.ATAN_64}
@@ -22,12 +23,12 @@ def _angle(quarters: Term, t: Term, rest: Term, times: Term, more: Term | None =
 
 
 def arctan(a: Term) -> Term:
-    """arctan(y) is pi/2 + arctan(-1 / y). Within 1 unit of the last place."""
+    """arctan(y) is pi/2 + arctan(-1 / y). Within 1.05 units of the last place."""
     y = lesser(fabs(a), 2.0 ** (a.form.bias - 20))  # as far as 1 / y is normal
     far = y > 1.0
     above, below = where(far, y.like(-1.0), y), where(far, y, 1.0)
     t = above / below
-    more = fma(-t, below, above) * (t * -0.65)  # what the quotient lacks, times a derivative between 1/2 and 1
+    more = fma(-t, below, above) * (t * -0.6)  # what the quotient lacks, times a derivative between 1/2 and 1
     return copysign(_angle(where(far, y.like(1.0), 0.0), t, *_arctan_rest(t), more), a)
 
 
@@ -48,7 +49,7 @@ def fast_arctan(a: Term) -> Term:
 
 
 def arctan2(y: Term, x: Term) -> Term:
-    """Within 1 unit of the last place; C's values for zeros and infinities."""
+    """Within 1.05 units of the last place; C's values for zeros and infinities."""
     high, wide = fabs(y), fabs(x)
     most, least = where(high > wide, high, wide), where(high > wide, wide, high)
     bound = 2.0 ** (y.form.bias - 30)
@@ -80,14 +81,9 @@ def _direction(y: Term, x: Term, behind: Term) -> Term:
 def _arcsin(y: Term, far: Term) -> tuple[Term, Term]:
     """arcsin(y) in two parts, or where `far` arcsin(sqrt((1 - y) / 2)), of which the first is the root and its rest small."""
     z = where(far, fma(y, -0.5, 0.5), y * y)
-    t = where(far, sqrt(z), y)
-    lost = fma(-t, t, z) * _half_inverse(t)
-    return t, fma(t * z, polynomial(_ASIN[y.dtype.bits], z), where(far, lost, 0.0))
-
-
-def _half_inverse(t: Term) -> Term:
-    """About 1 / (2 t): its bits are a constant less those of t."""
-    return (t.like(0.0).bits() + {32: 0x7E7311C3, 64: 0x7FCE623822FC16E6}[t.dtype.bits] - t.bits()).bits(t.dtype)
+    found = root(z, z.like(0.0))
+    t = where(far, found.high, y)
+    return t, fma(t * z, polynomial(_ASIN[y.dtype.bits], z), where(far, found.low, 0.0))
 
 
 def arcsin(a: Term) -> Term:

@@ -66,17 +66,25 @@ def _whole_range(core: Callable[[Term, Term], Term], a: Term) -> Term:
     return _finished(~ordinary(a), a, core(as_float(k), f), core(as_float(low - up), g))
 
 
-def _natural(k: Term, f: Term) -> Term:
+def _natural(k: Term, f: Term, more: Term | None = None) -> Term:
+    """k ln 2 + log(1 + f) + more."""
     high, low = LN2[f.dtype.bits]
+    least = k * low if more is None else fma(k, low, more)
     if f.dtype.bits == 32:
         square = f * f
-        rest = fma(square, -0.5, fma(square * f, polynomial(c.LOG_32, f), k * low))
+        rest = fma(square, -0.5, fma(square * f, polynomial(c.LOG_32, f), least))
         return fma(k, high, rest + f)
     h = f * f * 0.5
     s = f / (f + 2.0)
     z = s * s
-    rest = h - fma(s, fma(z, polynomial(c.LOG_64, z), h), k * low)
+    rest = h - fma(s, fma(z, polynomial(c.LOG_64, z), h), least)
     return fma(k, high, f - rest)
+
+
+def log_of_product(a: Term, twos: Term, ratio: Term) -> Term:
+    """log(2**twos a (1 + ratio)) for a normal a above 0 and a ratio of some units of its last place."""
+    k, f = split(a)
+    return _natural(as_float(k) + twos, f, ratio)
 
 
 def log(a: Term) -> Term:

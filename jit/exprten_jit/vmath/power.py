@@ -109,6 +109,17 @@ def _special(x: Term, y: Term, ordinary: Term) -> Term:
     return where(x.equals(1.0) | y.equals(0.0), 1.0, value)
 
 
+def root(a: Term, beyond: Term) -> Double:
+    """sqrt(a + beyond), where `beyond` is less than a unit of the last place of a; its second part is right to an eighth."""
+    s = terms.sqrt(a)
+    return Double(s, (fma(-s, s, a) + beyond) * _half_inverse(s))
+
+
+def _half_inverse(a: Term) -> Term:
+    """About 1 / (2 a): its bits are a constant less those of a."""
+    return (a.bits().like({32: 0x7E7311C3, 64: 0x7FCE623822FC16E6}[a.dtype.bits]) - a.bits()).bits(a.dtype)
+
+
 def rsqrt(a: Term) -> Term:
     """1 / sqrt(a), with one step of Newton's. Within 1 unit of the last place."""
     q = 1.0 / terms.sqrt(a)
