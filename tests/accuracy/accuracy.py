@@ -1,8 +1,8 @@
 """How far the functions are from the truth, measured and written to tests/accuracy/results.csv; docs/functions.md shows it.
 
-`python tests/accuracy/accuracy.py [--step N] [NAME ...]` measures float64 and functions of two operands on samples against mpmath,
-float32 functions of one operand on every N-th float there is (1: on all of them) against ours of float64, which the first part
-has measured. `--table` only writes the page's table anew.
+`python tests/accuracy/accuracy.py [--step N] [NAME ...]` measures float64 and functions of two operands on samples against mpmath
+(on many more where NumPy's long double can tell which of them are the worst), float32 functions of one operand on every N-th float
+there is (1: on all of them) against ours of float64, which the first part has measured. `--table` only writes the page's table anew.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def samples(dtype: np.dtype, count: int, seed: int) -> np.ndarray:
     one = sign * (1 + rng.choice([-1.0, 1.0], count) * np.exp2(rng.uniform(-info.nmant, -1, count)))
     quarters = rng.integers(1, 1 << 20, count) * (np.pi / 2)
     large = rng.uniform(-750, 750, count)
-    return np.concatenate([wide, ordinary, ordinary, one, quarters, large]).astype(dtype)
+    return np.concatenate([wide, ordinary, rng.uniform(-1.5, 1.5, count), one, quarters, large]).astype(dtype)
 
 
 def operands(name: str, dtype: np.dtype, count: int) -> list[np.ndarray]:
@@ -112,23 +112,43 @@ def unit(want: mp.mpf, dtype: np.dtype) -> mp.mpf:
     return mp.mpf(2) ** (exponent - info.nmant)
 
 
+WIDER = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
+DENSE = 100  # times as many samples where NumPy has the function in a wider type: it says which of them mpmath is asked about
+ASKED = 200
+
+
 def measured(name: str, dtype: np.dtype, count: int) -> Result:
     """Against mpmath, where the truth is a number that the type can hold."""
-    given = operands(name, dtype, count)
+    dense = WIDER and isinstance(getattr(np, name, None), np.ufunc)
+    given = operands(name, dtype, count * DENSE if dense else count)
     got = xt.evaluate(getattr(xt, name)(*map(xt.asarray, given))).numpy()
-    most, at, tried = 0.0, "", 0
-    for *xs, value in zip(*(x.tolist() for x in given), got.tolist(), strict=True):
+    asked, tried = np.arange(len(got)), 0
+    if dense:
+        asked, tried = _worst(name, given, got)
+    most, at = 0.0, ""
+    for *xs, value in zip(*(x[asked].tolist() for x in given), got[asked].tolist(), strict=True):
         try:
             want = TRUTH[name](*map(mp.mpf, xs))
         except (ValueError, ZeroDivisionError, OverflowError):
             continue
         if not isinstance(want, mp.mpf) or not mp.isfinite(want) or abs(want) > float(np.finfo(dtype).max):
             continue
-        tried += 1
+        tried += not dense
         apart = float(abs(mp.mpf(value) - want) / unit(want, dtype)) if np.isfinite(value) else np.inf
         if apart > most:
             most, at = apart, " ".join(map(repr, xs))
     return Result(name, dtype.name, tried, round(most, 3), at)
+
+
+def _worst(name: str, given: list[np.ndarray], got: np.ndarray) -> tuple[np.ndarray, int]:
+    """Where NumPy's long double finds most to object to, and of how many."""
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(*(x.astype(np.longdouble) for x in given))
+        near = want.astype(got.dtype)
+        far = np.abs(got - want) / np.spacing(np.abs(near)).astype(np.longdouble)
+    usable = np.isfinite(near)
+    far = np.where(usable, np.where(np.isnan(far), np.inf, far), -1)
+    return np.argsort(far)[-ASKED:], int(usable.sum())
 
 
 def floats(step: int) -> Iterator[np.ndarray]:

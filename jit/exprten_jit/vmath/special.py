@@ -188,9 +188,9 @@ def _lgamma(x: Term) -> Term:
     near = double(u) * _last_step(c.LGAMMA_64, u)
     k, f = split(where(first, x, 1.0))
     small = log2_double(as_float(k), f) * ln2
-    k, f = split(lesser(x, 2.0**1000))
+    k, f = split(lesser(x, 2.0**1023))
     large = x * (log2_double(as_float(k), f) * ln2 - double(x.like(1.0))).value
-    value = where((x >= 0.75) & (x < 2.5), choice(first, near - small, near).value, middle)
+    value = where((x >= 0.5) & (x < 2.5), choice(first, near - small, near).value, middle)
     return where(x > 2.0**57, large, value)
 
 
