@@ -187,7 +187,8 @@ def fast(f: Function, operands: Sequence[Array], out: Array) -> Call | None:
     return quickly
 
 
-FAST_CALLS = 20
+FAST_CALLS = 10
+TURN = 0.3e-3  # seconds: less than what a scheduler gives another process before it comes back
 MODULES = ("numexpr", "torch", "jax")
 PEERS: dict[str, Callable[[Function, Sequence[Array], Array], Call | None]] = {
     "exprten": exprten, "fast_math": fast, "numpy": numpy, "numexpr": numexpr, "torch": torch, "jax": jax, "C": c,
@@ -243,7 +244,7 @@ def row(f: Function, dtype: np.dtype[Any], peers: Sequence[str], rounds: int, se
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="functions; all of them if none is named")
-    parser.add_argument("--rounds", type=int, default=11, help="turns of each contender, at least 2: 11")
+    parser.add_argument("--rounds", type=int, default=41, help="turns of each contender, at least 2: 41")
     parser.add_argument("--quick", action="store_true", help="shows that it runs; its figures mean nothing")
     given = parser.parse_args()
     os.environ.update(dict.fromkeys(THREADS, "1"))
@@ -253,7 +254,7 @@ def main() -> None:
     print(f"| function | type | exprten, ns | {' | '.join(peers[1:])} |\n|{'---|' * (2 + len(peers))}")
     for f in FUNCTIONS:
         for dtype in COUNT if not given.names or f.name in given.names else ():
-            print(row(f, dtype, peers, 2 if given.quick else given.rounds, 0.2e-3 if given.quick else 2e-3), flush=True)
+            print(row(f, dtype, peers, 2 if given.quick else given.rounds, 0.1e-3 if given.quick else TURN), flush=True)
 
 
 if __name__ == "__main__":

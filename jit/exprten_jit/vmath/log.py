@@ -159,7 +159,9 @@ def log1p_double(a: Term, beyond: Term | None = None) -> Double:
 
 
 def log1p(a: Term) -> Term:
-    """Within 1 unit of the last place."""
-    odd = ~((a > -1.0) & (a < INF))
+    """log of 1 + a, and over it what the sum loses. Within 1 unit of the last place."""
+    total = a + 1.0
+    lost = where(a > 1.0, 1.0 - (total - a), a - (total - 1.0))
+    k, f = split(total)
     special = where(a.equals(-1.0), -INF, where(a > 0.0, a, NAN))
-    return copysign(rarely(odd, special, log1p_double(a).value), a)
+    return copysign(rarely(~ordinary(total), special, _natural(as_float(k), f, lost / total)), a)
