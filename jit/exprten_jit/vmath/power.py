@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import coefficients as c
 from . import terms
-from .double import Double, double, product, sqrt
+from .double import Double, double, product
 from .log import split
 from .terms import (
     INF,
@@ -142,8 +142,10 @@ def hypot(a: Term, b: Term) -> Term:
     return rarely(odd, far, _length(most, least))
 
 
-def _length(x: Term, y: Term) -> Term:
-    return sqrt(product(x, x) + product(y, y)).value
+def _length(most: Term, least: Term) -> Term:
+    (square, lost), (other, lost_too) = two_product(most, most), two_product(least, least)
+    total, beyond = fast_two_sum(square, other)
+    return root(total, beyond + (lost + lost_too)).value
 
 
 def cbrt(a: Term) -> Term:
