@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from . import terms
 from .terms import Term, fast_two_sum, fma, two_product, two_sum, where
 
 
@@ -61,6 +62,13 @@ def product(a: Term, b: Term) -> Double:
 
 def total(a: Term, b: Term | float) -> Double:
     return Double(*two_sum(a, b if isinstance(b, Term) else a.like(b)))
+
+
+def sqrt(a: Double) -> Double:
+    """Of nothing below 0; 0 of 0."""
+    s = terms.sqrt(a.high)
+    rest = (fma(-s, s, a.high) + a.low) / (s + s)
+    return Double(s, where(s > 0.0, rest, 0.0))
 
 
 def choice(condition: Term, a: Double, b: Double) -> Double:
