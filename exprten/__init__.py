@@ -26,6 +26,7 @@ from numpy import (
 )
 
 from . import functions, library, linalg, optim, testing
+from . import watch as watch  # options that look at statements
 from .buffer import memory
 from .device import Device, Stream, cpu, gpu
 from .errors import (
@@ -35,6 +36,8 @@ from .errors import (
     DTypeError,
     ExprtenError,
     FreedSpaceError,
+    MismatchError,
+    NonFiniteError,
     OutOfMemoryError,
     ReadOnlyError,
     ShapeError,
@@ -108,7 +111,7 @@ from .tensor import Tensor, assign
 
 __all__ = [
     "AliasError", "CompileError", "DTypeError", "Device", "DeviceError", "Expr", "ExprtenError", "F",
-    "FreedSpaceError", "Kernel", "Op", "OutOfMemoryError", "Plan", "ReadOnlyError", "Reducer", "ShapeError",
+    "FreedSpaceError", "Kernel", "MismatchError", "NonFiniteError", "Op", "OutOfMemoryError", "Plan", "ReadOnlyError", "Reducer", "ShapeError",
     "Stream", "Target", "Tensor", "TensorContainer", "abs", "all", "alloc_space", "any", "arange", "argmax",
     "argmin", "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes",
     "broadcast_scalar", "broadcast_to", "broadcast_with_axis", "complex64", "complex128", "concat", "copy", "count_nonzero", "cpu", "crop",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from exprten_jit.dtypes import INDEX
 
+from . import trail
 from .buffer import Promised
 from .entry import Form
 from .errors import ExprtenError, FreedSpaceError
@@ -161,7 +162,7 @@ class Arguments:
 
     def remembered(self) -> Ready | None:
         """What was remembered of an equal call."""
-        return self.of.ready.get(self._memory)
+        return None if current().watched else self.of.ready.get(self._memory)
 
     def remember(self, trace: Trace, statement: Statement, launch: Launch) -> Ready:
         """Let equal calls be spared the analysis."""
@@ -206,7 +207,7 @@ class Arguments:
             for name, t, k in zip(self.names, self.tensors, self.equal(), strict=True)
         )
         scalars = tuple((name, x.key if isinstance(x, Scalar) else type(x)) for name, x in self.scalars.items())
-        return tensors, scalars, tuple((name, _typed(x)) for name, x in self.statics.items())
+        return tensors, scalars, tuple((name, _typed(x)) for name, x in self.statics.items()), trail.period()
 
     def equal(self) -> list[int]:
         """For each tensor the first that is the same view."""

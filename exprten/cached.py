@@ -37,10 +37,21 @@ from .remap import IndexMap
 from .statement import Signature
 
 VERIFY = os.environ.get("EXPRTEN_VERIFY_CACHE", "0") not in ("", "0")
-NEUTRAL = ("max_recompute", "num_threads", "blas")  # options that decide no machine code
+NEUTRAL = ("max_recompute", "num_threads", "blas", "check", "interpret")  # options that decide no machine code
 # Settings that decide none. Any other is in the name, also one that nobody thought of here: that costs time at most.
 NEUTRAL_SETTINGS = frozenset(
-    f"EXPRTEN_{name}" for name in ("BLAS", "CACHE", "CACHE_DIR", "CACHE_SIZE", "CTYPES", "NUM_THREADS", "VERIFY_CACHE")
+    f"EXPRTEN_{name}"
+    for name in (
+        "BLAS",
+        "CACHE",
+        "CHECK",
+        "CACHE_DIR",
+        "CACHE_SIZE",
+        "CTYPES",
+        "INTERPRET",
+        "NUM_THREADS",
+        "VERIFY_CACHE",
+    )
 )
 
 

@@ -67,7 +67,12 @@ class Entrance:
 
     def _due(self, count: int, options: Options) -> bool:
         """Whether it is time for machine code for calls that have come so often."""
-        return redirectable(self) and count == DIRECT_AFTER and self._made.get(id(options), 0) < MAX_ENTRIES
+        return (
+            not options.watched
+            and redirectable(self)
+            and count == DIRECT_AFTER
+            and self._made.get(id(options), 0) < MAX_ENTRIES
+        )
 
     def _install(
         self,

@@ -35,5 +35,13 @@ class CompileError(ExprtenError, RuntimeError):
     """A statement cannot be one kernel, or would need a compilation where none is allowed."""
 
 
+class NonFiniteError(ExprtenError, FloatingPointError):
+    """A statement made a NaN or an infinity of finite numbers; it has been stored."""
+
+
+class MismatchError(ExprtenError, RuntimeError):
+    """A statement stored something else than the interpreter computes."""
+
+
 class OutOfMemoryError(ExprtenError, MemoryError):
     """The device has not enough memory."""

@@ -77,15 +77,12 @@ def rebuilt(root: Expr, change: Callable[[Expr], Expr]) -> Expr:
             continue
         stack.pop()
         args = [made[id(x)] if isinstance(x, Expr) else x for x in node.operands]
-        if any(new is not old for new, old in zip(args, node.operands, strict=True)):
-            again = _again(node, args)
-        else:
-            again = node
-        made[id(node)] = change(again)
+        same = all(new is old for new, old in zip(args, node.operands, strict=True))
+        made[id(node)] = change(node if same else over(node, args))
     return made[id(root)]
 
 
-def _again(node: Expr, args: list[Any]) -> Expr:
+def over(node: Expr, args: list[Any]) -> Expr:
     """A node over other operands of the same shapes."""
     match node:
         case Apply(key=key):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from exprten_jit import Code, Source, compile_kernel, source_of
+from exprten_jit import Code, Source, compile_kernel, kernel_without_code, source_of
 from exprten_jit.derived import tier
 from exprten_jit.dtypes import DType
 from exprten_jit.gemm import Calling
@@ -23,7 +23,7 @@ from exprten_jit.locks import Turns
 from . import cached, direct, recompute
 from .buffer import Buffer, pinned
 from .errors import AliasError, CompileError
-from .expr import Expr, Weak
+from .expr import Expr, Weak, late
 from .gather import Gathered
 from .joined import Joined, parts_of
 from .leaf import Leaf
@@ -134,7 +134,7 @@ def launch_of(s: Statement, make: Callable[[Statement], Launch] | None = None) -
 
 def _make_direct(s: Statement, launch: Launch) -> None:
     """A statement that comes again and again is called without Python from now on."""
-    if USE_CTYPES or isinstance(s.target, Joined) or isinstance(s.value, Stores):
+    if USE_CTYPES or s.options.watched or isinstance(s.target, Joined) or isinstance(s.value, Stores):
         return
     address = launch.code.address
 
@@ -259,6 +259,9 @@ def alias_error(mode: Mode, target: Leaf | Joined, leaf: Leaf) -> AliasError:
 
 def run(s: Statement, launch: Launch) -> None:
     """Call the kernel."""
+    if s.options.watched:
+        late["watched"](s, launch)
+        return
     run_at(launch, s.addresses, s.found.scalars, s.buffers)
 
 
@@ -279,6 +282,9 @@ def run_pinned(address: int, words: bytes, buffers: Sequence[Buffer], threads: i
 
 def _compiled(ir: Lowered, signature: Signature) -> Kernel:
     now, start = signature.options, time.perf_counter()
+    if now.interpret:
+        code = kernel_without_code(ir.kernel, now.vector_bits)
+        return Kernel(code, cached.facts_of(code.source, ir.made))
     code = compile_kernel(ir.kernel, now.vector_bits, now.fast_math, now.llvm_level)
     count(time.perf_counter() - start, loaded=False)
     facts = cached.facts_of(code.source, ir.made)
@@ -289,6 +295,8 @@ def _compiled(ir: Lowered, signature: Signature) -> Kernel:
 def _loaded(signature: Signature, arranged: Arranged) -> Kernel | None:
     """The kernel of a signature, from disk."""
     now, start = signature.options, time.perf_counter()
+    if now.interpret:
+        return None
 
     def rebuild() -> Source:
         return source_of(_ir(arranged).kernel, now.vector_bits, now.fast_math)

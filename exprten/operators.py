@@ -99,7 +99,7 @@ def _unary(op: str) -> Callable[[Expr], Expr]:
 
 def accelerate(leaf: type) -> None:
     """Replace the arithmetic operators, and the assignments of `leaf`, by machine code that does the same."""
-    if _accelerated or not works_here():
+    if _accelerated or held or not works_here():
         return
     _accelerated.append(leaf)
     expr = slot_offsets(Apply(), ("key", "shape", "a", "b"))
@@ -123,6 +123,7 @@ def accelerate(leaf: type) -> None:
 
 
 _accelerated: list[type] = []
+held: list[None] = []  # while there is an entry, operators are Python's: somebody wants to see the nodes that they make
 
 for _name, _op in (BINARY | COMPARE).items():
     setattr(Expr, f"__{_name}__", _method(_BINARY, _op, f"__{_name}__"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 
@@ -22,6 +22,8 @@ class Options:
     bounds how many threads share a statement (None: `EXPRTEN_NUM_THREADS`, or the number of processors). `blas` says who multiplies matrices: `scipy`, `numpy` or `own`
     (None: the first there is). `half` says where float16 and bfloat16 are rounded: `strict`, every operation's result, or `wide`,
     only what is stored.
+    `check` looks at what statements do: `nan` names what made the first NaN or infinity, `oracle`
+    compares with the interpreter. `interpret` runs statements through the interpreter instead of machine code.
     """
 
     fast_math: bool = False
@@ -31,6 +33,8 @@ class Options:
     num_threads: int | None = None
     blas: str | None = None
     half: str = "strict"
+    check: str | None = None
+    interpret: bool = False
 
     def __post_init__(self) -> None:
         if self.vector_bits not in (None, 128, 256, 512):
@@ -43,8 +47,15 @@ class Options:
             raise ValueError(f"options: blas is {self.blas!r}; it must be None, 'scipy', 'numpy' or 'own'")
         if self.half not in ("strict", "wide"):
             raise ValueError(f"options: half is {self.half!r}; it must be 'strict' or 'wide'")
+        if self.check not in (None, "nan", "oracle"):
+            raise ValueError(f"options: check is {self.check!r}; it must be None, 'nan' or 'oracle'")
         if not self.max_recompute >= 1:
             raise ValueError(f"options: max_recompute is {self.max_recompute}; it must be at least 1")
+
+    @property
+    def watched(self) -> bool:
+        """Whether statements are looked at, so that none is called directly."""
+        return self.check is not None or self.interpret
 
 
 def _flag(name: str) -> bool:
@@ -59,6 +70,8 @@ def _from_environment() -> Options:
         llvm_level=int(os.environ.get("EXPRTEN_LLVM_LEVEL", "0")),
         blas=os.environ.get("EXPRTEN_BLAS") or None,
         half=os.environ.get("EXPRTEN_HALF") or "strict",
+        check=os.environ.get("EXPRTEN_CHECK") or None,
+        interpret=_flag("EXPRTEN_INTERPRET"),
     )
 
 
@@ -83,7 +96,7 @@ scope = _Scope()
 
 def of_kernel(options: Options) -> Options:
     """The options that decide machine code: a bound decides only whether there is any, or who runs it, and BLAS has its own."""
-    plain = replace(options, max_recompute=DEFAULT.max_recompute, num_threads=None, blas=DEFAULT.blas)
+    plain = replace(options, max_recompute=DEFAULT.max_recompute, num_threads=None, blas=DEFAULT.blas, check=None)
     return _interned.setdefault(plain, plain)
 
 
@@ -105,13 +118,43 @@ def options(**changes: bool | int | float | str | None) -> Iterator[Options]:
     if unknown:
         raise TypeError(f"options: there is no option {', '.join(unknown)}; there are {', '.join(names)}")
     new = replace(variable.get(), **changes)  # type: ignore[arg-type]  # the fields check themselves
+    with _inside(new), watching(new.check == "nan"):
+        yield variable.get()
+
+
+@contextlib.contextmanager
+def _inside(new: Options) -> Iterator[None]:
     token = variable.set(_interned.setdefault(new, new))
     scope.open += 1
     try:
-        yield variable.get()
+        yield
     finally:
         scope.open -= 1
         variable.reset(token)
+
+
+# What floors above put here: a block in which nodes remember the lines that made them.
+trails: list[Callable[[], contextlib.AbstractContextManager[None]]] = []
+
+
+@contextlib.contextmanager
+def watching(nodes: bool) -> Iterator[None]:
+    """Inside the block nodes remember the lines that made them, if that is asked for."""
+    with contextlib.ExitStack() as stack:
+        for trail in trails if nodes else ():
+            stack.enter_context(trail())
+        yield
+
+
+@contextlib.contextmanager
+def unwatched(interpret: bool) -> Iterator[None]:
+    """Inside the block statements are not looked at, and may be compiled: those that looking at another one takes."""
+    token = _compiling.set(True)
+    try:
+        with _inside(replace(variable.get(), check=None, interpret=interpret)):
+            yield
+    finally:
+        _compiling.reset(token)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from . import trail
 from .assign import check_shape, types_of
 from .buffer import Promised
 from .errors import ShapeError
@@ -144,6 +145,7 @@ class _Made:
         for node in _nodes(e):
             if id(node) not in self.nodes:
                 self.nodes[id(node)] = self.leaf(node) if isinstance(node, Leaf) else self._again(node)
+                trail.follow(self.nodes[id(node)], node)
         return self.nodes[id(e)]
 
     def leaf(self, old: Leaf) -> Leaf:

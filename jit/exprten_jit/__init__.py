@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .ir import Kernel
     from .nest import Nest
 
-__all__ = ["Code", "Source", "compile_kernel", "generate", "load_kernel", "source_of"]
+__all__ = ["Code", "Source", "compile_kernel", "generate", "kernel_without_code", "load_kernel", "source_of"]
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,19 @@ def generate(kernel: Kernel, machine: Machine, fast_math: bool = False) -> tuple
 
 def source_of(kernel: Kernel, vector_bits: int | None = None, fast_math: bool = False) -> Source:
     """What a kernel is compiled from for this processor; `vector_bits` narrows its registers."""
+    return Source(kernel, *generate(kernel, _machine(vector_bits), fast_math))
+
+
+def _machine(vector_bits: int | None) -> Machine:
     host = llvm_run.machine()
-    machine = replace(host, vector_bits=min(vector_bits or host.vector_bits, host.vector_bits))
-    return Source(kernel, *generate(kernel, machine, fast_math))
+    return replace(host, vector_bits=min(vector_bits or host.vector_bits, host.vector_bits))
+
+
+def kernel_without_code(kernel: Kernel, vector_bits: int | None = None) -> Code:
+    """A kernel that only the interpreter runs: checked and scheduled, at no address."""
+    check_kernel(kernel)
+    source = Source(kernel, make_nest(kernel, _machine(vector_bits)), "")
+    return Code(0, b"", lambda: source)
 
 
 def compile_kernel(kernel: Kernel, vector_bits: int | None = None, fast_math: bool = False, level: int = 0) -> Code:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .dtypes import DType
 from .folds import combined
-from .ir import Axis, Component, Const, Fold, Kernel, Load, Op, Param, Size, Value, local
+from .ir import Axis, Component, Const, Fold, Kernel, Leaf, Load, Op, Param, Size, Value, local
 from .ops import PRIMITIVE
 from .reducers import along, brought_together, identities, reducer_of
 from .rewrite import walk
@@ -19,22 +19,44 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = Mapping[str, tuple[Array, int]]
 
 
-def interpret(kernel: Kernel, arrays: Arrays, sizes: Mapping[str, int], params: Mapping[str, Any]) -> None:
-    """Run `kernel`. `arrays` gives each leaf a 1-D array of elements and the position in it of the leaf's address."""
-    arguments = dict(sizes) | {p.name: p.dtype.numpy.type(params[p.name]) for p in kernel.params}
+def interpret(
+    kernel: Kernel, arrays: Arrays, sizes: Mapping[str, int], params: Mapping[str, Any], into: Arrays | None = None
+) -> None:
+    """Run `kernel`. `arrays` gives each leaf a 1-D array of elements and the position in it of the leaf's address; what is stored
+    goes to those of `into`, where they are others.
+    """
+    arguments = arguments_of(kernel, sizes, params)
     for part in kernel.parts:
-        _interpret_part(part, arrays, arguments)
+        for point in _points(extents_of(part, arguments), part.reverse):
+            for leaf, offset, value in stored(part, point, arrays, arguments):
+                array, base = (arrays if into is None else into)[leaf.name]
+                array[base + offset] = value
 
 
-def _interpret_part(kernel: Kernel, arrays: Arrays, arguments: Mapping[str, Any]) -> None:
-    extents = [int(evaluate(extent, {}, arrays, arguments)) for _, extent in kernel.axes]
+def arguments_of(kernel: Kernel, sizes: Mapping[str, int], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Sizes, and scalars in their types."""
+    return dict(sizes) | {p.name: p.dtype.numpy.type(params[p.name]) for p in kernel.params}
+
+
+def extents_of(part: Kernel, arguments: Mapping[str, Any]) -> list[int]:
+    """Of the loops."""
+    return [int(evaluate(extent, {}, {}, arguments)) for _, extent in part.axes]
+
+
+def stored(
+    part: Kernel, point: Sequence[int], arrays: Arrays, arguments: Mapping[str, Any]
+) -> list[tuple[Leaf, int, Any]]:
+    """What is stored at a point of the loops: leaves, offsets and values."""
+    at = {axis: i for (axis, _), i in zip(part.axes, point, strict=True)}
     with np.errstate(all="ignore"):
-        for point in _points(extents, kernel.reverse):
-            at = {axis: i for (axis, _), i in zip(kernel.axes, point, strict=True)}
-            values = [evaluate(store.value, at, arrays, arguments) for store in kernel.stores]
-            for store, value in zip(kernel.stores, values, strict=True):
-                array, base = arrays[store.leaf.name]
-                array[base + int(evaluate(store.offset, at, arrays, arguments))] = value
+        return [
+            (
+                store.leaf,
+                int(evaluate(store.offset, at, arrays, arguments)),
+                evaluate(store.value, at, arrays, arguments),
+            )
+            for store in part.stores
+        ]
 
 
 def _points(extents: list[int], reverse: bool) -> Iterator[tuple[int, ...]]:
