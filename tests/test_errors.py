@@ -255,7 +255,7 @@ MODES = [
     Case("unknown mode of a plan", "xt.plan(f, 1, 'set')", ValueError,
          "assign: 'set' is no request mode; there are null, write, inplace, add, sub, mul, div"),
     Case("unknown option", "with xt.options(fast_maths=True):\n    pass", TypeError,
-         "options: there is no option fast_maths; there are fast_math, max_recompute, vector_bits, llvm_level, num_threads, blas, half"),
+         "options: there is no option fast_maths; there are fast_math, max_recompute, vector_bits, llvm_level, num_threads, blas, half, check, interpret"),
     Case("vector_bits", "with xt.options(vector_bits=100):\n    pass", ValueError,
          "options: vector_bits is 100; it must be None, 128, 256 or 512"),
     Case("llvm_level", "with xt.options(llvm_level=4):\n    pass", ValueError,
