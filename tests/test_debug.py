@@ -75,7 +75,7 @@ def test_the_first_operation_is_named_depth_first_and_not_what_hands_it_on():
     lambda x, z: xt.maximum(xt.log(z), -5.0),               # gone again
     lambda x, z: xt.pad(x, [(1, 1)], value=-INF),
     lambda x, z: xt.sum(f32(INF, 1, 2) * x) + z,
-], ids=str)  # fmt: skip
+], ids=("there", "own", "not chosen", "no float", "gone", "padding", "folded"))  # fmt: skip
 def test_what_was_not_gained_is_no_error(made):
     xt.evaluate(made(f32(1, 2, 3), f32(1, 0, 2)))
 

@@ -73,7 +73,8 @@ WAITING_BYTES = (
 @dataclass(frozen=True)
 class Strip:
     """`fold` for a block of columns, into scratch: `body` brings the next `rows` in, `rest` those of them that are `there`. A block of
-    rows starts with `first`; its result is kept in `waiting`, at `top`, until there is one to pair it with.
+    rows starts with `first`; its result is kept in `waiting`, at `top`, until there is one to pair it with. `few` is the same fold in
+    terms of what was saved before, for a block of as many columns as a vector has lanes: there it is computed in registers.
     """
 
     axis: Axis
@@ -89,6 +90,7 @@ class Strip:
     rest: tuple[Stmt, ...]
     pair: tuple[Stmt, ...]
     keep: tuple[Stmt, ...]
+    few: Fold | None = None
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from .derived import apply
 from .dtypes import BOOL, INDEX
 from .folds import combined
-from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, const, load, local
+from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, const, fold, load, local
 from .nest import Machine, Stmt, Strip, Vector
 from .pairs import twins
 from .placing import forms, loop_over, place
 from .reducers import halved, identities, reducer_of
 from .rewrite import steps, substitute
-from .vectors import computed
+from .vectors import DEAR, computed, cost_of
 
 FAR_BYTES = (
     8 << 20
@@ -57,13 +57,16 @@ class Stripping:
         for t, xs in zip(there[1:], group[1:], strict=True):
             rest.append(tuple(apply("where", t, x, nothing) for x, nothing in zip(xs, identity, strict=True)))
         above = top * self.width + at
+        cheap = sum(map(cost_of, bodies)) < DEAR  # a dear one's time is in lanes that hold nothing, wherever its sum is
+        few = fold(node.reducer, node.axis, node.extent, tuple(bodies), order) if cheap else None
+        assert few is None or isinstance(few, Fold)
         return Strip(
             node.axis, node.extent, node, into, waiting, rows, there, top,
             first=self._loop(into, at, identity),
             body=self._loop(into, at, combine(sums, halved(group, combine)), *rows, ahead=ahead, far=far),
             rest=self._loop(into, at, combine(sums, halved(rest, combine)), *rows, *there),
             pair=self._loop(into, at, combine(tuple(load(leaf, above) for leaf in waiting), sums), top),
-            keep=self._loop(waiting, above, sums, top),
+            keep=self._loop(waiting, above, sums, top), few=few,
         )  # fmt: skip
 
     def _ahead(self, group: list[Sequence[Value]], rows: Sequence[Local]) -> tuple[Load, ...]:

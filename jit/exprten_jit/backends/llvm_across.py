@@ -12,7 +12,7 @@ from functools import partial
 from ..dtypes import INDEX
 from ..folds import folds_of
 from ..ir import Fold, Load, Op, Value
-from ..nest import WAITING_BYTES, Columns, Stmt, Strip
+from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
 from ..reducers import SHORT, Order, halved
 from .llvm_fold import Row
 from .llvm_text import INDEX_TYPE, Lanes
@@ -143,6 +143,28 @@ class Across(Turned):
 
     def strip(self, stmt: Strip, known: Known, run: Callable[[Sequence[Stmt], Known], None]) -> None:
         """A fold across rows, one strip of columns wide; `run` does statements."""
+        *_, loop = stmt.body
+        few = stmt.few
+        if few is None or not isinstance(loop, Vector) or not loop.masked or loop.lanes == 1:
+            self._in_memory(stmt, known, run)
+            return
+        low, high = (self.value(v, known, None).name for v in (loop.low, loop.high))
+        left = self.text.index("sub", high, low)
+        where = Where(loop.axis, low, loop.lanes, self.below(left, loop.lanes))
+        self.text.either(
+            self.text.let(f"icmp sle i64 {left}, {loop.lanes}", "i1").name,
+            lambda: self._in_registers(few, loop, dict(known), where),
+            lambda: self._in_memory(stmt, dict(known), run),
+        )
+
+    def _in_registers(self, node: Fold, loop: Vector, known: Known, where: Where) -> None:
+        """A strip of no more columns than a vector has lanes."""
+        self.value(node.extent, known, None)
+        for store, x in zip(loop.stores, self.across(node, known, where), strict=True):
+            self.store(store, x, known, where)
+
+    def _in_memory(self, stmt: Strip, known: Known, run: Callable[[Sequence[Stmt], Known], None]) -> None:
+        """A strip of columns with a row of accumulators in memory."""
         t, order = self.text, stmt.fold.order
         assert order is not None, "a scheduled fold has an order"
         waiting = self._waiting()

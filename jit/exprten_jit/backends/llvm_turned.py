@@ -83,6 +83,10 @@ class Turned(Folds):
         positions = ", ".join(f"i32 {first + n}" for n in range(left.count))
         return self.text.let(f"icmp slt <{left.count} x i32> <{positions}>, {left.name}", "i1", left.count)
 
+    def below(self, left: str, width: int) -> str:
+        """The mask of the first lanes, as many as are left."""
+        return self._below(self.splat(Lanes(self._narrow(left), "i32"), width), 0).name
+
     def together(self, node: Fold, where: Where) -> tuple[int, list[Load]]:
         """How many elements of a row come at a time, and the loads that read rows; no loads where that is not for this fold."""
         loads = [x for x in computed(node.bodies, where.axis) if isinstance(x, Load) and _is_row(x, node, where)]
