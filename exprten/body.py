@@ -28,6 +28,7 @@ _BINARY: dict[type[ast.AST], str] = {
     ast.Mod: "remainder", ast.Pow: "power", ast.BitAnd: "bitwise_and", ast.BitOr: "bitwise_or", ast.BitXor: "bitwise_xor",
     ast.LShift: "left_shift", ast.RShift: "right_shift",
 }  # fmt: skip
+_PYTHON = {bool, int, float, complex}  # numbers that a body may hold
 _UNARY: dict[type[ast.AST], str] = {
     ast.USub: "negative",
     ast.UAdd: "positive",
@@ -229,7 +230,7 @@ class _Body:
 
     def _term(self, node: ast.expr, local: dict[str, Term | None]) -> Term:
         match node:
-            case ast.Constant(value) if type(value) in (bool, int, float):
+            case ast.Constant(value) if type(value) in _PYTHON:
                 return Number(value)
             case ast.Name(name) if name in local or name in self.function.__code__.co_varnames:
                 return self._local(node, local)
@@ -353,13 +354,14 @@ class _Body:
     def _call(self, op: str, operands: Sequence[Term], node: ast.AST) -> Term:
         """The operation, or of Python numbers alone its value."""
         made = Call(op, tuple(operands), self.source.at(node))
-        if not all(isinstance(t, Number) and type(t.value) in (bool, int, float) for t in operands):
+        kinds = {type(t.value) if isinstance(t, Number) else None for t in operands}
+        if not kinds <= _PYTHON:
             return made
         try:
             value = computed(made, ())
         except (ArithmeticError, TypeError, ValueError) as error:
             raise self.source.refusal(node, str(error)) from None
-        if type(value) not in (bool, int, float):
+        if type(value) not in _PYTHON or (type(value) is complex and complex not in kinds):  # the root of -1 is NaN
             raise self.source.refusal(node, f"a {type(value).__name__} is no number of an operation")
         return Number(value)
 

@@ -18,9 +18,11 @@ from .functions import FUNCTIONS, power
 from .gradient import derivative
 from .promote import Kind, typed
 from .source import captured
-from .terms import PLAIN, Call, Defined, Definition, Operand, bind, computed, signature
+from .terms import PLAIN, WEAK, Call, Defined, Definition, Operand, bind, computed, signature
 
-Weak = type[int] | type[float] | None  # the class of an operand that is a Python number; None: it has a type of its own
+Weak = (
+    type[int] | type[float] | type[complex] | None
+)  # the class of an operand that is a Python number; None: it has a type of its own
 
 
 class Op(Defined):
@@ -49,7 +51,7 @@ class Op(Defined):
             operands = bind(self.definition, operands, named)
         if all(isinstance(x, PLAIN) for x in operands):
             return self._of_numbers(operands)
-        weak = tuple(x.__class__ if x.__class__ in (int, float) else None for x in operands)
+        weak = tuple(x.__class__ if x.__class__ in WEAK else None for x in operands)
         return build(self._rows.get(weak) or self._rows.setdefault(weak, self._row(weak)), *operands)
 
     def _of_numbers(self, operands: Sequence[Any]) -> Any:

@@ -24,7 +24,7 @@ from .promote import typed
 from .reduction import rounded, several, wide
 from .shape import broadcast
 from .source import captured
-from .terms import PLAIN, TRUTHS, Call, Definition, Like, Number, Operand, Term, signature
+from .terms import PLAIN, TRUTHS, WEAK, Call, Definition, Like, Number, Operand, Term, signature
 
 Numbers = tuple[Any, ...]
 
@@ -145,7 +145,7 @@ def _weak(term: Term) -> bool:
     """Whether a term is a Python number, whatever the operands: it has no type of its own."""
     match term:
         case Number(value):
-            return value.__class__ in (int, float)
+            return value.__class__ in WEAK
         case Call("where", (_, a, b)):
             return _weak(a) and _weak(b)
         case Call(op, args):

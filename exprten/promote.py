@@ -19,11 +19,12 @@ from exprten_jit.pairs import cast, constant
 from .errors import DTypeError
 from .expr import POWERS, check_range
 from .key import resolve_types
-from .terms import COMPARISONS, Call, Definition, Like, Number, Operand, Plain, Term, walk
+from .terms import COMPARISONS, WEAK, Call, Definition, Like, Number, Operand, Plain, Term, walk
 
 Kind = Any  # np.dtype, or the class `int` or `float` for a Python number
 
-DEFAULT: dict[Kind, DType] = {int: DTYPES["int64"], float: DTYPES["float64"]}  # what a Python number is on its own
+# what a Python number is on its own
+DEFAULT: dict[Kind, DType] = {int: DTYPES["int64"], float: DTYPES["float64"], complex: DTYPES["complex128"]}
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Typed:
         whole = [row for row in uses if row.kind in "iu"]
         if given is int and whole:
             return min(whole, key=lambda row: (row.kind == "i" and any(w.kind == "u" for w in whole), row.largest))
-        wide = DTYPES["float64"] if any(row.kind in "fc" for row in uses) else DEFAULT[given]
+        wide = DTYPES["float64"] if given is int and any(row.kind in "fc" for row in uses) else DEFAULT[given]
         return uses.pop() if len(uses) == 1 else wide
 
     def value(self, operands: Sequence[Value]) -> Value:
@@ -98,7 +99,7 @@ def typed(definition: Definition, given: Sequence[Kind]) -> Typed:
 
 
 def _kind(value: Plain) -> Kind:
-    return value.__class__ if value.__class__ in (int, float) else np.dtype(value.__class__)
+    return value.__class__ if value.__class__ in WEAK else np.dtype(value.__class__)
 
 
 def _row(kind: Kind) -> DType:
@@ -122,7 +123,7 @@ def _call_types(term: Call, given: list[Kind]) -> tuple[tuple[DType, ...], Kind]
             check_range(a.value, row, term.op)
     if not weak or result is BOOL:
         return tuple(rows), result.numpy
-    return tuple(rows), float if result.kind == "f" else int
+    return tuple(rows), {"f": float, "c": complex}.get(result.kind, int)
 
 
 def _comparable(args: Sequence[Term], given: list[Kind]) -> list[Kind]:
@@ -130,8 +131,9 @@ def _comparable(args: Sequence[Term], given: list[Kind]) -> list[Kind]:
     rows = [row for k in given if not isinstance(k, type) and (row := _row(k)).kind in "iu"]
     out = []
     for a, kind in zip(args, given, strict=True):
-        fits = isinstance(a, Number) and all(row.smallest <= a.value <= row.largest for row in rows)
-        if kind is not int or not rows or fits:
+        whole = kind is int and bool(rows)
+        fits = whole and isinstance(a, Number) and all(row.smallest <= a.value <= row.largest for row in rows)
+        if not whole or fits:
             out.append(kind)
         else:
             wide = isinstance(a, Number) and not -(2**63) <= a.value < 2**63
@@ -143,7 +145,7 @@ def _powers(args: Sequence[Term], given: list[Kind], weak: bool) -> list[Kind]:
     """The kinds of a power's operands. Raises ValueError for integers to a negative number."""
     base, exponent = given
     n = args[1].value if isinstance(args[1], Number) and exponent is int else 0
-    if n >= 0 or base is float or (not isinstance(base, type) and base.kind in "fc"):
+    if n >= 0 or base in (float, complex) or (not isinstance(base, type) and base.kind in "fc"):
         return given
     if weak:
         return [np.dtype(np.float64), int]  # 2 ** -1 is 0.5
@@ -153,11 +155,11 @@ def _powers(args: Sequence[Term], given: list[Kind], weak: bool) -> list[Kind]:
 def _constant(value: Plain, row: DType) -> Value:
     with np.errstate(over="ignore"):
         narrow = row.python(row.numpy.type(value))
-    return constant(narrow if narrow in (np.inf, -np.inf) else row.python(value), row)
+    return constant(narrow if row.part or narrow in (np.inf, -np.inf) else row.python(value), row)
 
 
 def _applied(op: str, args: Sequence[Term], operands: Sequence[Value]) -> Value:
     exponent = args[1] if op == "power" else None
-    if isinstance(exponent, Number) and exponent.value.__class__ in (int, float) and exponent.value in POWERS:
+    if isinstance(exponent, Number) and exponent.value.__class__ in WEAK and exponent.value in POWERS:
         return apply(POWERS[exponent.value], operands[0])
     return apply(op, *operands)

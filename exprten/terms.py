@@ -15,7 +15,8 @@ from .expr import MAX_NODES
 from .key import COMPARE
 
 Plain = Any  # a Python number, a bool or a NumPy scalar
-PLAIN = (bool, int, float, np.generic)
+PLAIN = (bool, int, float, complex, np.generic)
+WEAK = (int, float, complex)  # Python numbers, which have no type of their own
 
 COMPARISONS = frozenset(COMPARE.values())
 LOGICAL = frozenset(("logical_and", "logical_or", "logical_xor", "logical_not"))

@@ -206,7 +206,6 @@ REFUSED = {
     "returns None": ("return None", "5:12: `None`", "a NoneType is no number of an operation"),
     "returns two": ("return x, y", "5:12: `x, y`", MADE_OF),
     "text": ("return x + 'a'", "5:16: `'a'`", "a str is no number of an operation"),
-    "complex": ("return x * 2j", "5:16: `2j`", "a complex is no number of an operation"),
     "complex by power": ("return x * (-1) ** 0.5", "5:16: `(-1) ** 0.5`", "a complex is no number of an operation"),
     "division by zero": ("return x * (1 / 0)", "5:17: `1 / 0`", "division by zero"),
     "function": ("def g(z):\n        return z\n    return g(x)", "5:5: `def g(z): ...`", NESTED),
