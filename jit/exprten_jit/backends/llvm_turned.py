@@ -13,7 +13,7 @@ from functools import partial
 from ..folds import folds_of
 from ..ir import Fold, Load, Value
 from ..reducers import SHORT, halved
-from ..rewrite import affine, steps
+from ..rewrite import affine, in_a_row
 from ..vectors import computed, cost_of
 from .llvm_fold import Folds, Row
 from .llvm_text import INDEX_TYPE, Lanes
@@ -151,7 +151,7 @@ class Turned(Folds):
 
 def _is_row(x: Load, node: Fold, where: Where) -> bool:
     dtype = x.leaf.dtype
-    side_by_side = node.axis in x.offset.free and steps(x, node.axis) == 1
+    side_by_side = node.axis in x.offset.free and in_a_row(x, node.axis)
     plain = x.when is None and dtype.memory == dtype.lane
     return side_by_side and plain and where.axis in x.offset.free and affine(x.offset, where.axis) is not None
 
@@ -165,4 +165,4 @@ def _cheap(node: Fold) -> bool:
     if sum(map(cost_of, node.bodies)) > CHEAP or any(node.axis in inner.free for inner in folds_of(*node.bodies)):
         return False
     loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and node.axis in x.offset.free]
-    return all(x.when is None and steps(x, node.axis) == 1 and x.leaf.dtype.itemsize >= 4 for x in loads)
+    return all(x.when is None and in_a_row(x, node.axis) and x.leaf.dtype.itemsize >= 4 for x in loads)
