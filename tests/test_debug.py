@@ -338,7 +338,7 @@ def test_the_environment_sets_the_options_from_the_start(name, value, shown):
 
 
 SAMPLE = ("tests/test_target.py", "tests/test_aliasing.py")
-CHOSEN = "python_statements or each_part or every_mode or in_place or matrix_is or inplace or borrowed"
+CHOSEN = "python_statements or each_part or in_place or inplace_takes or borrowed"
 
 
 @pytest.mark.parametrize("name", ["EXPRTEN_INTERPRET=1", "EXPRTEN_CHECK=oracle"])
