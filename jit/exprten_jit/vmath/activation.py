@@ -17,6 +17,7 @@ from .log import LN2, log, log1p, log1p_double
 from .terms import (
     INF,
     NAN,
+    Pair,
     Term,
     copysign,
     fabs,
@@ -28,11 +29,13 @@ from .terms import (
     polynomial,
     rint,
     scale,
+    two_product,
     where,
 )
 from .trig import angle_of_turns, sine
 
 LOWEST = {32: -160.0, 64: -1400.0}  # exp of it, and of it times a thousand, is 0
+EXP = {32: c.EXP_32, 64: c.EXP_64}
 EXPM1 = {32: c.EXPM1_32, 64: c.EXPM1_64}
 SURE = 50.0  # exp(-50) is nothing beside 1
 CUBIC = 0.044715
@@ -108,19 +111,34 @@ def _scaled(value: Double, condition: Term, k: Term) -> Term:
     return scale(value.value, where(condition, k, 0.0))
 
 
+def _quotient(n: Pair, e: Term) -> Term:
+    """n / (1 + e) for an e up to 1, of a sum and a product that lose nothing: what a rounded quotient leaves is divided once more."""
+    whole, lost = fast_two_sum(1.0, e)
+    inverse = 1.0 / whole
+    q = n[0] * inverse
+    return fma(fma(-q, whole, n[0]) + fma(-q, lost, n[1]), inverse, q)
+
+
 def sigmoid(a: Term) -> Term:
-    """1 / (1 + exp(-a)). Within 1 unit of the last place."""
-    value, e, k = _exp(double(-fabs(a)))
-    below = a < 0.0
-    return _scaled(choice(below, value, _one(a)) / (_one(a) + e), below, k)
+    """1 / (1 + exp(-a)). Within 2 units of the last place."""
+    e = exp(-fabs(a))
+    return _quotient((where(a < 0.0, e, 1.0), a.like(0.0)), e)
 
 
 def silu(a: Term) -> Term:
-    """a / (1 + exp(-a)). Within 1 unit of the last place; 0 at -inf."""
-    value, e, k = _exp(double(-fabs(a)))
-    below, x = a < 0.0, double(_bounded(a))
-    found = _scaled(choice(below, x * value, x) / (_one(a) + e), below, k)
-    return where(a > SURE, a, copysign(found, a))
+    """a / (1 + exp(-a)). Within 2 units of the last place; 0 at -inf."""
+    value, k = _plain_exp(greater(-fabs(a), LOWEST[a.dtype.bits]))
+    below = a < 0.0
+    found = _quotient(two_product(_bounded(a), where(below, value, 1.0)), scale(value, k))
+    return where(a > SURE, a, copysign(scale(found, where(below, k, 0.0)), a))
+
+
+def _plain_exp(x: Term) -> Pair:
+    """exp(x) over a power of two, and its exponent."""
+    k, _ = nearest(x, LOG2_E)
+    high, low = LN2[x.dtype.bits]
+    r = fma(k, -low, fma(k, -high, x))
+    return polynomial((1.0, 1.0, *EXP[x.dtype.bits]), r), k
 
 
 def softplus(a: Term) -> Term:
