@@ -215,7 +215,7 @@ def table(results: dict[tuple[str, str], Result]) -> str:
 def rewrite_page() -> None:
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(
-        re.sub(r"\| function .*?\n(?=\n)", lambda _: table(read()), page, flags=re.DOTALL), encoding="utf-8"
+        re.sub(r"\| function \| float32 .*?\n(?=\n)", lambda _: table(read()), page, flags=re.DOTALL), encoding="utf-8"
     )
 
 

@@ -1,6 +1,6 @@
 """Mathematical functions against NumPy, numexpr, PyTorch, JAX and C with gcc's vector library: `python tests/benchmarks/functions.py`.
 
-Each function runs over 32,768 numbers of float32 and 16,384 of float64: operands and target lie in the second cache. All contenders
+Each function runs over 65,536 numbers of float32 and 32,768 of float64: operands and target lie in the second cache. All contenders
 run in one process, on the same numbers, in turns, with one thread; medians are compared. A figure is a contender's time / exprten's,
 so above 1 exprten is faster; behind it stands the contender's largest error on these numbers, in units of the last place. What is
 wrong by more than exprten's own functions may be has a star: it is to be held against the column of fast_math.
@@ -33,7 +33,7 @@ import exprten as xt
 from exprten.blas import bound_threads
 
 THREADS = ("EXPRTEN_NUM_THREADS", "NUMEXPR_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-COUNT = {np.dtype(np.float32): 1 << 15, np.dtype(np.float64): 1 << 14}
+COUNT = {np.dtype(np.float32): 1 << 16, np.dtype(np.float64): 1 << 15}
 OURS = 2.0  # units of the last place: what the functions promise
 Array = np.ndarray[Any, np.dtype[Any]]
 Call = Callable[[], Any]
@@ -180,14 +180,14 @@ def fast(f: Function, operands: Sequence[Array], out: Array) -> Call | None:
 
     def quickly() -> Array:
         with xt.options(fast_math=True):
-            for _ in range(FAST_CALLS):  # entering the context costs as much as a tenth of a call
+            for _ in range(FAST_CALLS):  # entering the context costs as much as some calls
                 call()
         return out
 
     return quickly
 
 
-FAST_CALLS = 10
+FAST_CALLS = 100
 TURN = 0.3e-3  # seconds: less than what a scheduler gives another process before it comes back
 MODULES = ("numexpr", "torch", "jax")
 PEERS: dict[str, Callable[[Function, Sequence[Array], Array], Call | None]] = {
