@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from ..nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Vector
 from ..rewrite import affine
 from .llvm_across import Across
+from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_values import Known, Where
 
 STREAM_BYTES = (
     8 << 20

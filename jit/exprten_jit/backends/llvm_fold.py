@@ -15,8 +15,9 @@ from ..ir import Fold, Value, components, local
 from ..nest import Nest, Reduce
 from ..reducers import Order, halved, identities, reducer_of
 from ..rewrite import affine
+from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes, literal
-from .llvm_values import Known, Values, Where
+from .llvm_values import Values
 
 DEPTH = 64  # results of blocks that wait for their partner: enough for 2^64 blocks
 

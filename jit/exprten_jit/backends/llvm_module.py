@@ -19,8 +19,8 @@ from ..reducers import PARTS, Order
 from ..work import ENOUGH, GRAIN, MANY, Range, levels, shared, work
 from .llvm_emit import Loops
 from .llvm_fold import Row
+from .llvm_memory import ZERO_ROW, Known
 from .llvm_text import INDEX_TYPE, Lanes, Text
-from .llvm_values import ZERO_ROW, Known
 
 POOL = "@parallel"
 LEAST = 2  # a part of a fold along vectors is 2 ** 2 blocks at least: their results cost little then

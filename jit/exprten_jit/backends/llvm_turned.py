@@ -16,8 +16,8 @@ from ..reducers import SHORT, halved
 from ..rewrite import affine, in_a_row
 from ..vectors import computed, cost_of
 from .llvm_fold import Folds, Row
+from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_values import Known, Where
 
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
 CHEAP = 8  # additions an element: what costs more is not computed for lanes that hold nothing

@@ -1,0 +1,194 @@
+"""Loads and stores as LLVM instructions.
+
+A load is emitted by the coefficient of the innermost axis in its offset: 1 is one wide load, -1 a wide load turned round, anything
+else a load per lane from a running pointer (faster than a hardware gather), none a scalar load. A uniform guard chooses between the
+address and a row of zeros, so nothing branches and nothing is read where the guard is false.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..dtypes import DType
+from ..ir import Axis, Const, Leaf, Load, Store, Value
+from ..pairs import twins
+from ..rewrite import affine, steps
+from .llvm_ops import Operations, memory_suffix
+from .llvm_text import INDEX_TYPE, Lanes
+
+ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
+
+
+@dataclass(frozen=True)
+class Where:
+    """The lanes being computed: `count` of them from scalar index `at` along `axis`; `mask` names those that exist."""
+
+    axis: Axis
+    at: str
+    count: int
+    mask: str | None = None
+    stream: bool = False
+
+
+Known = dict[Value, Lanes]  # values are hash-consed: kept by the table, found by identity
+
+
+def pairs_in_row(at: Load | Store, where: Where) -> bool:
+    """Whether lanes are the parts of pairs that lie side by side."""
+    return at.leaf.pairs and where.count > 1 and steps(at, where.axis) in (1, -1)
+
+
+class Memory(Operations):
+    """Emits loads and stores; `known` is what has been emitted where the next instruction goes."""
+
+    @abstractmethod
+    def value(self, root: Value, known: Known, where: Where | None) -> Lanes:
+        """Emit `root` and what it needs, all of it added to `known`."""
+
+    def _load(self, node: Load, known: Known, where: Where | None) -> Lanes:
+        dtype, when = node.leaf.dtype, None if node.when is None else known[node.when]
+        assert when is None or when.count == 1, "a guard of a load is uniform here"
+        if where is not None and pairs_in_row(node, where):
+            return self._pair_load(node, known, where, when)
+        form = affine(node.offset, where.axis) if where is not None and where.axis in node.offset.free else None
+        if where is None or form is None or where.count == 1:
+            offset = self._offset(form, known, where) if form and where else known[node.offset].name
+            return self.in_register(
+                self.text.let(f"load {dtype.memory}, {self._at(node, offset, when)}", dtype.memory), dtype
+            )
+        coefficient = form[0]
+        offset = self._offset(form, known, where)
+        if isinstance(coefficient, Const) and coefficient.value == 1:
+            return self._wide_load(self._at(node, offset, when), dtype, self._whole(node.leaf, where))
+        assert where.mask is None, "a masked step has unit strides only"
+        if isinstance(coefficient, Const) and coefficient.value == -1:
+            last = self.text.index("sub", offset, where.count - 1)
+            turned = ", ".join(f"i32 {k}" for k in reversed(range(where.count)))
+            wide = self.text.let(
+                f"load {self._memory(dtype, where)}, {self._at(node, last, when)}", dtype.memory, where.count
+            )
+            wide = self.text.let(
+                f"shufflevector {wide}, {wide.type} poison, <{where.count} x i32> <{turned}>", dtype.memory, where.count
+            )
+            return self.in_register(wide, dtype)
+        return self._strided_load(node, offset, known[coefficient].name, when, where)
+
+    def _pair_load(self, node: Load, known: Known, where: Where, when: Lanes | None) -> Lanes:
+        """The parts of a row of pairs, from one load: one of them, and the other is known from now on."""
+        t, dtype = self.text, node.leaf.dtype
+        even, odd = twins(node)
+        form, order = affine(even.offset, where.axis), range(where.count)
+        assert form is not None, "a row is affine"
+        offset = self._offset(form, known, where)
+        if steps(even, where.axis) == -1:
+            offset, order = t.index("sub", offset, 2 * (where.count - 1)), order[::-1]
+        wide = t.let(
+            f"load <{2 * where.count} x {dtype.memory}>, {self._at(even, offset, when)}", dtype.memory, 2 * where.count
+        )
+        for twin, first in ((even, 0), (odd, 1)):
+            known[twin] = self._shuffled(wide, wide, [2 * k + first for k in order])
+        return known[node]
+
+    def _whole(self, leaf: Leaf, where: Where) -> Where:
+        """All lanes where memory is our own: it has room for them, and what was stored under a mask is long in coming back."""
+        return where if where.mask is None or leaf.name in self.given else replace(where, mask=None)
+
+    def _offset(self, form: tuple[Value, Value], known: Known, where: Where) -> str:
+        """The offset of lane 0."""
+        coefficient, rest = (known[v].name for v in form)
+        return self.text.index("add", rest, self.text.index("mul", where.at, coefficient))
+
+    def _at(self, node: Load, offset: str, when: Lanes | None) -> str:
+        dtype = node.leaf.dtype
+        address = self._pointer(node.leaf.name, dtype, offset)
+        if when is not None:
+            address = self.text.let(f"select {when}, ptr {address}, ptr @zeros", "ptr").name
+        return f"ptr {address}, align {dtype.itemsize}"
+
+    def _pointer(self, leaf: str, dtype: DType, offset: str) -> str:
+        return self.text.let(f"getelementptr {dtype.memory}, ptr {self.address[leaf]}, i64 {offset}", "ptr").name
+
+    def _memory(self, dtype: DType, where: Where) -> str:
+        return f"<{where.count} x {dtype.memory}>"
+
+    def _wide_load(self, at: str, dtype: DType, where: Where) -> Lanes:
+        t, memory = self.text, self._memory(dtype, where)
+        if where.mask is None:
+            return self.in_register(t.let(f"load {memory}, {at}", dtype.memory, where.count), dtype)
+        function = f"@llvm.masked.load.v{where.count}{memory_suffix(dtype)}.p0"
+        mask = f"<{where.count} x i1>"
+        t.declare(function, memory, "ptr", "i32 immarg", mask, memory)
+        pointer = at.split(",", maxsplit=1)[0]
+        call = (
+            f"call {memory} {function}({pointer}, i32 {dtype.itemsize}, {mask} {where.mask}, {memory} zeroinitializer)"
+        )
+        return self.in_register(t.let(call, dtype.memory, where.count), dtype)
+
+    def _strided_load(self, node: Load, offset: str, stride: str, when: Lanes | None, where: Where) -> Lanes:
+        t, dtype = self.text, node.leaf.dtype
+        if when is not None:
+            stride = t.let(f"select {when}, i64 {stride}, i64 0", INDEX_TYPE).name
+        at = self._at(node, offset, when).split(",")[0]
+        result = Lanes("poison", dtype.memory, where.count)
+        for k in range(where.count):
+            if k:
+                at = f"ptr {t.let(f'getelementptr {dtype.memory}, {at}, i64 {stride}', 'ptr').name}"
+            result = self._insert(result, t.let(f"load {dtype.memory}, {at}, align {dtype.itemsize}", dtype.memory), k)
+        return self.in_register(result, dtype)
+
+    def stores(self, stores: Sequence[Store], values: Sequence[Lanes], known: Known, where: Where) -> None:
+        """What stores values; the parts of a row of pairs, which stand side by side, at once."""
+        left = iter(zip(stores, values, strict=True))
+        for store, value in left:
+            if pairs_in_row(store, where):
+                _, other = next(left)
+                self._pair_store(store, value, other, known, where)
+            else:
+                self.store(store, value, known, where)
+
+    def _pair_store(self, store: Store, even: Lanes, odd: Lanes, known: Known, where: Where) -> None:
+        t, dtype, count = self.text, store.leaf.dtype, where.count
+        form, order = affine(store.offset, where.axis), range(count)
+        assert form is not None, "a row is affine"
+        for part in form:
+            self.value(part, known, None)
+        offset = self._offset(form, known, where)
+        if steps(store, where.axis) == -1:
+            offset, order = t.index("sub", offset, 2 * (count - 1)), order[::-1]
+        mixed = self._shuffled(
+            self.widened(even, count), self.widened(odd, count), [k + n for k in order for n in (0, count)]
+        )
+        address = self._pointer(store.leaf.name, dtype, offset)
+        kind = f"align {mixed.count * dtype.itemsize}, !nontemporal !0" if where.stream else f"align {dtype.itemsize}"
+        t.put(f"store {mixed}, ptr {address}, {kind}")
+
+    def store(self, store: Store, value: Lanes, known: Known, where: Where) -> None:
+        t, dtype = self.text, store.leaf.dtype
+        value = self.in_memory(self.widened(value, where.count), dtype)
+        form = affine(store.offset, where.axis)
+        assert form is not None, "a store is affine"
+        for part in form:
+            self.value(part, known, None)
+        coefficient, stride = form[0], known[form[0]].name
+        offset = self._offset(form, known, where)
+        address = self._pointer(store.leaf.name, dtype, offset)
+        where = self._whole(store.leaf, where)
+        if where.mask is not None:
+            function, mask = f"@llvm.masked.store.v{where.count}{memory_suffix(dtype)}.p0", f"<{where.count} x i1>"
+            t.declare(function, "void", value.type, "ptr", "i32 immarg", mask)
+            t.put(f"call void {function}({value}, ptr {address}, i32 {dtype.itemsize}, {mask} {where.mask})")
+        elif where.stream:
+            t.put(f"store {value}, ptr {address}, align {where.count * dtype.itemsize}, !nontemporal !0")
+        elif where.count == 1 or (isinstance(coefficient, Const) and coefficient.value == 1):
+            t.put(f"store {value}, ptr {address}, align {dtype.itemsize}")
+        else:
+            self._strided_store(value, address, stride, dtype)
+
+    def _strided_store(self, value: Lanes, address: str, stride: str, dtype: DType) -> None:
+        t = self.text
+        for k in range(value.count):
+            if k:
+                address = t.let(f"getelementptr {dtype.memory}, ptr {address}, i64 {stride}", "ptr").name
+            t.put(f"store {self._extract(value, k)}, ptr {address}, align {dtype.itemsize}")
