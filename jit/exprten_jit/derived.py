@@ -33,7 +33,7 @@ from .ops import (
     promoted,
 )
 from .pairs import Pair, cast
-from .vmath import analytic, exp, hyperbolic, inverse, log, paired, special, trig
+from .vmath import analytic, exp, hyperbolic, inverse, kahan, log, paired, special, trig
 from .vmath import bits as representation
 from .vmath import power as powers
 from .vmath.terms import formula, of_format, rounded_once
@@ -107,7 +107,7 @@ def apply(name: str, *args: Value, to: DType | None = None) -> Value:
     return op(name, args, to or (BOOL if name in _COMPARISONS else args[-1].dtype))
 
 
-OF_PAIRS = paired.TABLE | analytic.TABLE  # what an operation is of complex operands
+OF_PAIRS = paired.TABLE | analytic.TABLE | kahan.TABLE  # what an operation is of complex operands
 # Rows whose `expand` is right of complex operands too, because it is made of operations that are.
 _COMPOSED = frozenset(
     ("identity", "positive", "cube", "clip", "logical_and", "logical_or", "logical_xor", "logical_not")

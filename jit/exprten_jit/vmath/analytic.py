@@ -3,8 +3,6 @@
 All are computed in float64, those of complex64 as well: nothing overflows on the way there, and every result is rounded from a better one.
 What the parts of a result are made of is kept in twice the precision where it cancels or is multiplied, so that each part is exact to a
 few units of its own last place. Special values and the sides of branch cuts are those of C (ISO C99, Annex G), which NumPy's are.
-The inverse functions are W. Kahan's (Branch Cuts for Complex Elementary Functions, 1987): roots of 1 + z and 1 - z, whose products add
-numbers of one sign.
 """
 
 from __future__ import annotations
@@ -12,24 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 
+from ..ir import Value
 from . import coefficients as c
 from . import trig
-from .angles import angle_double, angle_of
-from .double import Double, choice, constant, double, product, total
+from .double import Double, choice, constant, double, product
 from .double import sqrt as root
 from .exp import exp_double, expm1
 from .hyperbolic import cosh as real_cosh
 from .hyperbolic import sinh as real_sinh
 from .inverse import arctan2
-from .log import log as real_log
 from .log import log1p_double, split
-from .paired import Complex, chosen, divide, formula, multiply
-from .power import hypot, log2_double
-from .terms import INF, NAN, Term, as_float, copysign, fabs, fma, scale, trunc, two_sum, where
+from .paired import Complex, chosen, formula
+from .power import log2_double
+from .terms import INF, NAN, Term, as_float, copysign, fabs, fma, scale, two_sum, where
 
 Function = Callable[..., Complex]
-FAR = 2.0**30  # beyond it 1 + z² is z² to the last place
-HALF_PI, PI = 1.5707963267948966, 3.141592653589793
 LN2 = 0.6931471805599453
 
 
@@ -50,7 +45,7 @@ def _turned(z: Complex) -> Complex:
     return Complex(z.im, z.re)
 
 
-def _in_turn(build: Function) -> Function:
+def in_turn(build: Function) -> Function:
     """What sin is of sinh, and the like: sin(z) = -i sinh(i z)."""
 
     @wraps(build)
@@ -63,7 +58,7 @@ def _in_turn(build: Function) -> Function:
 # Exponentials.
 
 
-def _raised(a: Double, *factors: Term) -> tuple[Term, ...]:
+def raised(a: Double, *factors: Term) -> tuple[Term, ...]:
     """exp(a) times each of some numbers of at most 1; neither is lost where the other makes up for it."""
     value, k = exp_double(a, 750.0)
     return tuple(scale(value.value * (x * 2.0**200), k - 200.0) for x in factors)
@@ -72,7 +67,7 @@ def _raised(a: Double, *factors: Term) -> tuple[Term, ...]:
 def exp(z: Complex) -> Complex:
     """exp(x) (cos y + i sin y)."""
     cos, sin = trig.cos(z.im), trig.sin(z.im)
-    re, im = _raised(double(z.re), cos, sin)
+    re, im = raised(double(z.re), cos, sin)
     infinite, none, finite = z.re.equals(INF), z.im.equals(0.0), fabs(z.im) < INF
     re = where(infinite, where(finite, copysign(re.like(INF), cos), INF), re)
     im = where(infinite & finite, copysign(im.like(INF), sin), im)
@@ -87,14 +82,14 @@ def exp2(z: Complex) -> Complex:
     """exp(z ln 2)."""
     ln2 = constant(z.re, c.LN2_64)
     re, angle = double(z.re) * ln2, double(z.im) * ln2
-    cos, sin = _cos_sin(angle)
+    cos, sin = cos_sin(angle)
     finite = fabs(re.high) < INF
-    found = _raised(Double(re.high, where(finite, re.low, 0.0)), cos, sin)
+    found = raised(Double(re.high, where(finite, re.low, 0.0)), cos, sin)
     usual = exp(Complex(z.re * LN2, z.im * LN2))
     return chosen(finite & z.im.differs(0.0) & (fabs(z.im) < INF), Complex(*found), usual)
 
 
-def _cos_sin(a: Double) -> tuple[Term, Term]:
+def cos_sin(a: Double) -> tuple[Term, Term]:
     """Of an angle below 2**26; of one above as if it were its first part."""
     cos, sin = trig.cos(a.high), trig.sin(a.high)
     low = where(fabs(a.low) < 2.0**-27, a.low, 0.0)
@@ -124,7 +119,7 @@ def _sinh_cosh(z: Complex, even: bool) -> Complex:
     """cosh x cos y + i sinh x sin y, or sinh x cos y + i cosh x sin y."""
     cos, sin = trig.cos(z.im), trig.sin(z.im)
     size = fabs(z.re)
-    large = _raised(double(size) - constant(size, c.LN2_64), cos, sin)
+    large = raised(double(size) - constant(size, c.LN2_64), cos, sin)
     re, im = _part(even, z, cos, large[0]), _part(not even, z, sin, large[1])
     return Complex(where(size.equals(INF) & cos.differs(cos), size if even else z.re, re), im)
 
@@ -145,7 +140,7 @@ def tanh(z: Complex) -> Complex:
     below = product(s, s) + product(cos, cos)
     re, im = (product(s, h) / below).value, (product(sin, cos) / below).value
     one = copysign(size.like(1.0), z.re)
-    (small,) = _raised(double(where(size < 2000.0, size, 2000.0) * -2.0), sin * cos * 4.0)
+    (small,) = raised(double(where(size < 2000.0, size, 2000.0) * -2.0), sin * cos * 4.0)
     finite = fabs(z.im) < INF
     infinite = size.equals(INF)
     far = Complex(
@@ -157,7 +152,7 @@ def tanh(z: Complex) -> Complex:
     return Complex(re, where(none & lost, z.im, im))
 
 
-sin, tan = _in_turn(sinh), _in_turn(tanh)
+sin, tan = in_turn(sinh), in_turn(tanh)
 
 
 def cos(z: Complex) -> Complex:
@@ -183,16 +178,16 @@ def _log_of(s: Double) -> Double:
     return log2_double(as_float(k), f) * constant(f, c.LN2_64) + double(s.low / s.high)
 
 
-def _by_size(most: Term, small: float, usual: float, large: float) -> Term:
+def by_size(most: Term, small: float, usual: float, large: float) -> Term:
     """One of three numbers: for a number whose square would vanish, for one in between, for one whose square would overflow."""
     return where(most < 2.0**-400, most.like(small), where(most > 2.0**400, most.like(large), usual))
 
 
-def _log_size(z: Complex) -> Double:
+def log_size(z: Complex) -> Double:
     """log(abs(z)), where squares would overflow or vanish of z times a power of two."""
     x, y = fabs(z.re), fabs(z.im)
     most = where(x > y, x, y)
-    by, more = _by_size(most, 2.0**600, 1.0, 2.0**-600), _by_size(most, -600.0, 0.0, 600.0)
+    by, more = by_size(most, 2.0**600, 1.0, 2.0**-600), by_size(most, -600.0, 0.0, 600.0)
     found = _log_of(_size_squared(x * by, y * by)).times(0.5)
     shifted = found + double(more) * constant(x, c.LN2_64)
     found = choice(more.equals(0.0), found, shifted)
@@ -202,12 +197,12 @@ def _log_size(z: Complex) -> Double:
 
 def log(z: Complex) -> Complex:
     """log(abs(z)), and the angle."""
-    return Complex(_log_size(z).value, arctan2(z.im, z.re))
+    return Complex(log_size(z).value, arctan2(z.im, z.re))
 
 
 def _to_base(factor: tuple[float, float]) -> Function:
     def function(z: Complex) -> Complex:
-        size, angle = _log_size(z), arctan2(z.im, z.re)
+        size, angle = log_size(z), arctan2(z.im, z.re)
         finite = fabs(size.high) < INF
         re = where(finite, (size * constant(angle, factor)).value, size.high)
         return Complex(re, copysign((double(angle) * constant(angle, factor)).value, angle))
@@ -224,7 +219,7 @@ def plus_one(z: Complex) -> Complex:
     beyond = (double(z.re + z.re) + product(z.re, z.re)) + product(z.im, z.im)
     near = (beyond.high > -0.75) & (beyond.high < 3.0)
     moved = Complex(z.re + 1.0, z.im)
-    re = where(near, log1p_double(beyond.high, beyond.low).value * 0.5, _log_size(moved).value)
+    re = where(near, log1p_double(beyond.high, beyond.low).value * 0.5, log_size(moved).value)
     none = z.im.equals(0.0) & z.re.equals(0.0)
     return Complex(where(none, z.re, re), arctan2(z.im, moved.re))
 
@@ -232,7 +227,7 @@ def plus_one(z: Complex) -> Complex:
 # Roots.
 
 
-def _roots(x: Double, y: Term, back: Term | float = 1.0, true: Term | None = None) -> tuple[Double, Double]:
+def roots(x: Double, y: Term, back: Term | float = 1.0, true: Term | None = None) -> tuple[Double, Double]:
     """The parts of the root of x + i abs(y), both at least 0: none is a difference. They are multiplied by `back`, and `true` is y
     times its square, where y itself may have vanished.
     """
@@ -250,8 +245,8 @@ def sqrt(z: Complex) -> Complex:
     """Of abs(z) and x, in which the larger part is a sum."""
     x, y = fabs(z.re), fabs(z.im)
     most = where(x > y, x, y)
-    by, back = _by_size(most, 2.0**600, 1.0, 2.0**-600), _by_size(most, 2.0**-300, 1.0, 2.0**300)
-    re, im = (part.value for part in _roots(double(z.re * by), z.im * by, back, z.im))
+    by, back = by_size(most, 2.0**600, 1.0, 2.0**-600), by_size(most, 2.0**-300, 1.0, 2.0**300)
+    re, im = (part.value for part in roots(double(z.re * by), z.im * by, back, z.im))
     usual = Complex(re, copysign(im, z.im))
     up, down = z.re.equals(INF), z.re.equals(-INF)
     flat = where(y.equals(y), copysign(y.like(0.0), z.im), z.im)
@@ -262,129 +257,12 @@ def sqrt(z: Complex) -> Complex:
     return chosen((x < INF) & (y < INF), usual, odd)
 
 
-# Inverse functions.
+def table(functions: dict[str, Function]) -> dict[str, Callable[..., Value]]:
+    """What operations of the table are of complex operands."""
+    return {name: formula(in_float64(function)) for name, function in functions.items()}
 
 
-def _asinh(a: Double) -> Term:
-    """Of a number from 0 to 2**31."""
-    square = a * a
-    one = double(a.high.like(1.0))
-    u = a + square / (root(square + one) + one)
-    return log1p_double(u.high, u.low).value
-
-
-def _kahan(z: Complex) -> tuple[Term, Complex, Complex]:
-    """Where abs(z) is not too large, and there the parts, as they are for the absolute values of those of z, of arcsin and arccos."""
-    x, y = fabs(z.re), fabs(z.im)
-    near = (x < FAR) & (y < FAR)
-    x, y = where(near, x, 0.0), where(near, y, 0.0)
-    up_re, up_im = _roots(total(x, 1.0), y)
-    down_re, down_im = _roots(total(-x, 1.0), y)  # of 1 - x - i y: the imaginary part with its other sign
-    across = up_re * down_re + up_im * down_im
-    size = _asinh(down_re * up_im + down_im * up_re)
-    return near, Complex(angle_of(double(x), across), size), Complex(angle_of(down_re, up_re) * 2.0, size)
-
-
-def arcsin(z: Complex) -> Complex:
-    near, found, _ = _kahan(z)
-    far = Complex(arctan2(fabs(z.re), fabs(z.im)), _log_size(z).value + LN2)
-    found = chosen(near, found, far)
-    flat = z.re.equals(0.0)
-    return Complex(where(flat, z.re, copysign(found.re, z.re)), copysign(found.im, z.im))
-
-
-def arccos(z: Complex) -> Complex:
-    near, _, found = _kahan(z)
-    far = Complex(arctan2(fabs(z.im), fabs(z.re)), _log_size(z).value + LN2)
-    found = chosen(near, found, far)
-    behind = copysign(z.re.like(1.0), z.re) < 0.0
-    mirrored = total(found.re.like(PI), -found.re)
-    re = where(behind, (mirrored.high + (mirrored.low + 1.2246467991473532e-16)), found.re)
-    return Complex(where(z.re.equals(0.0), HALF_PI, re), -copysign(found.im, z.im))
-
-
-def arccosh(z: Complex) -> Complex:
-    """i arccos(z), on the side on which the real part is not below 0."""
-    found = arccos(z)
-    return Complex(fabs(found.im), copysign(found.re, z.im))
-
-
-arcsinh = _in_turn(arcsin)
-
-
-def arctanh(z: Complex) -> Complex:
-    """log(1 + 4 x / ((1 - x)² + y²)) / 4, and half the angle of ((1 - x) (1 + x) - y², 2 y)."""
-    x, y = fabs(z.re), fabs(z.im)
-    near = (x < 2.0**400) & (y < 2.0**400)
-    pole = x.equals(1.0) & y.equals(0.0)
-    p, q = where(near & ~pole, x, 0.0), where(near & ~pole, y, 0.0)
-    less, more = total(-p, 1.0), total(p, 1.0)
-    below = less * less + product(q, q)
-    u = double(p * 4.0) / below
-    re = log1p_double(u.high, u.low).value * 0.25
-    re = where(below.high < 2.0**-900, (LN2 - real_log(where(q > 0.0, q, 1.0))) * 0.5, re)  # y² may have vanished
-    along = less * more - product(q, q)
-    behind = along.high < 0.0
-    im = angle_of(double(q + q), choice(behind, -along, along), behind) * 0.5
-    re, im = where(pole, INF, re), where(pole, 0.0, where(along.high.equals(0.0), HALF_PI / 2, im))
-    size = hypot(x, y)
-    there = Complex(
-        where(z.infinite, 0.0, x / size / size), where(y.equals(y) & ~(z.nan & ~z.infinite), HALF_PI, y.like(NAN))
-    )
-    re, im = where(near, re, there.re), where(near, im, there.im)
-    re = where(x.equals(0.0), 0.0, re)
-    return Complex(copysign(re, z.re), copysign(im, z.im))
-
-
-arctan = _in_turn(arctanh)
-
-
-# Powers.
-
-
-def power(a: Complex, b: Complex) -> Complex:
-    """exp(b log(a)); to whole numbers below 100 products, as NumPy's. Of 0 it is 0 to a positive number, else NaN."""
-    size = _log_size(a)
-    angle = _wide_angle(a)
-    x, y = double(b.re), double(b.im)
-    re, im = x * size - y * angle, x * angle + y * size
-    finite = (fabs(re.high) < INF) & (fabs(im.high) < INF)
-    cos, sin = _cos_sin(im)
-    usual = chosen(finite, Complex(*_raised(re, cos, sin)), exp(multiply(b, Complex(size.high, angle.high))))
-    none, real = a.re.equals(0.0) & a.im.equals(0.0), b.im.equals(0.0)
-    zero, nan = x.high.like(0.0), x.high.like(NAN)
-    usual = chosen(none, chosen(real & (b.re > 0.0), Complex(zero, zero), Complex(nan, nan)), usual)
-    whole = real & trunc(b.re).equals(b.re) & (fabs(b.re) < 100.0)
-    return chosen(whole & ~(none & b.re.differs(0.0)), _whole_power(a, b.re, whole), usual)
-
-
-def _wide_angle(z: Complex) -> Double:
-    """arctan2 with more bits, of a finite number that is not 0."""
-    x, y = fabs(z.re), fabs(z.im)
-    most = where(x > y, x, y)
-    by = _by_size(most, 2.0**600, 1.0, 2.0**-600)
-    found = angle_double(double(y * by), double(x * by), copysign(x.like(1.0), z.re) < 0.0)
-    usual = (most > 0.0) & (most < INF)
-    return choice(usual, found.times(copysign(x.like(1.0), z.im)), double(arctan2(z.im, z.re)))
-
-
-def _whole_power(a: Complex, n: Term, known: Term) -> Complex:
-    left = where(known, fabs(n), 0.0)
-    value = Complex(n.like(1.0), n.like(0.0))
-    square = a
-    for bit in range(7):
-        half = trunc(left * 0.5)
-        odd = left.differs(half + half)
-        value = chosen(odd, chosen(value.re.equals(1.0) & value.im.equals(0.0), square, multiply(value, square)), value)
-        left, square = half, multiply(square, square) if bit < 6 else square
-    one = Complex(n.like(1.0), n.like(0.0))
-    return chosen(n < 0.0, divide(one, value), value)
-
-
-# Of complex operands what the operation of the table is.
-FUNCTIONS: dict[str, Function] = {
+TABLE = table({
     "exp": exp, "exp2": exp2, "expm1": minus_one, "log": log, "log2": log2, "log10": log10, "log1p": plus_one, "sqrt": sqrt,
-    "sin": sin, "cos": cos, "tan": tan, "sinh": sinh, "cosh": cosh, "tanh": tanh, "arcsin": arcsin, "arccos": arccos,
-    "arctan": arctan, "arcsinh": arcsinh, "arccosh": arccosh, "arctanh": arctanh, "power": power,
-}  # fmt: skip
-TABLE = {name: formula(in_float64(function)) for name, function in FUNCTIONS.items()}
+    "sin": sin, "cos": cos, "tan": tan, "sinh": sinh, "cosh": cosh, "tanh": tanh,
+})  # fmt: skip

@@ -1,0 +1,142 @@
+"""Inverse sines and tangents of complex numbers, and powers.
+
+The inverse functions are W. Kahan's (Branch Cuts for Complex Elementary Functions, 1987): roots of 1 + z and 1 - z, whose products add
+numbers of one sign.
+"""
+
+from __future__ import annotations
+
+from .analytic import LN2, by_size, cos_sin, exp, in_turn, log_size, raised, roots, table
+from .angles import angle_double, angle_of
+from .double import Double, choice, double, product, total
+from .double import sqrt as root
+from .inverse import arctan2
+from .log import log as real_log
+from .log import log1p_double
+from .paired import Complex, chosen, divide, multiply
+from .power import hypot
+from .terms import INF, NAN, Term, copysign, fabs, trunc, where
+
+FAR = 2.0**30  # beyond it 1 + z² is z² to the last place
+HALF_PI, PI = 1.5707963267948966, 3.141592653589793
+
+
+def _asinh(a: Double) -> Term:
+    """Of a number from 0 to 2**31."""
+    square = a * a
+    one = double(a.high.like(1.0))
+    u = a + square / (root(square + one) + one)
+    return log1p_double(u.high, u.low).value
+
+
+def _kahan(z: Complex) -> tuple[Term, Complex, Complex]:
+    """Where abs(z) is not too large, and there the parts, as they are for the absolute values of those of z, of arcsin and arccos."""
+    x, y = fabs(z.re), fabs(z.im)
+    near = (x < FAR) & (y < FAR)
+    x, y = where(near, x, 0.0), where(near, y, 0.0)
+    up_re, up_im = roots(total(x, 1.0), y)
+    down_re, down_im = roots(total(-x, 1.0), y)  # of 1 - x - i y: the imaginary part with its other sign
+    across = up_re * down_re + up_im * down_im
+    size = _asinh(down_re * up_im + down_im * up_re)
+    return near, Complex(angle_of(double(x), across), size), Complex(angle_of(down_re, up_re) * 2.0, size)
+
+
+def arcsin(z: Complex) -> Complex:
+    near, found, _ = _kahan(z)
+    far = Complex(arctan2(fabs(z.re), fabs(z.im)), log_size(z).value + LN2)
+    found = chosen(near, found, far)
+    flat = z.re.equals(0.0)
+    return Complex(where(flat, z.re, copysign(found.re, z.re)), copysign(found.im, z.im))
+
+
+def arccos(z: Complex) -> Complex:
+    near, _, found = _kahan(z)
+    far = Complex(arctan2(fabs(z.im), fabs(z.re)), log_size(z).value + LN2)
+    found = chosen(near, found, far)
+    behind = copysign(z.re.like(1.0), z.re) < 0.0
+    mirrored = total(found.re.like(PI), -found.re)
+    re = where(behind, (mirrored.high + (mirrored.low + 1.2246467991473532e-16)), found.re)
+    return Complex(where(z.re.equals(0.0), HALF_PI, re), -copysign(found.im, z.im))
+
+
+def arccosh(z: Complex) -> Complex:
+    """i arccos(z), on the side on which the real part is not below 0."""
+    found = arccos(z)
+    return Complex(fabs(found.im), copysign(found.re, z.im))
+
+
+arcsinh = in_turn(arcsin)
+
+
+def arctanh(z: Complex) -> Complex:
+    """log(1 + 4 x / ((1 - x)² + y²)) / 4, and half the angle of ((1 - x) (1 + x) - y², 2 y)."""
+    x, y = fabs(z.re), fabs(z.im)
+    near = (x < 2.0**400) & (y < 2.0**400)
+    pole = x.equals(1.0) & y.equals(0.0)
+    p, q = where(near & ~pole, x, 0.0), where(near & ~pole, y, 0.0)
+    less, more = total(-p, 1.0), total(p, 1.0)
+    below = less * less + product(q, q)
+    u = double(p * 4.0) / below
+    re = log1p_double(u.high, u.low).value * 0.25
+    re = where(below.high < 2.0**-900, (LN2 - real_log(where(q > 0.0, q, 1.0))) * 0.5, re)  # y² may have vanished
+    along = less * more - product(q, q)
+    behind = along.high < 0.0
+    im = angle_of(double(q + q), choice(behind, -along, along), behind) * 0.5
+    re, im = where(pole, INF, re), where(pole, 0.0, where(along.high.equals(0.0), HALF_PI / 2, im))
+    size = hypot(x, y)
+    there = Complex(
+        where(z.infinite, 0.0, x / size / size), where(y.equals(y) & ~(z.nan & ~z.infinite), HALF_PI, y.like(NAN))
+    )
+    re, im = where(near, re, there.re), where(near, im, there.im)
+    re = where(x.equals(0.0), 0.0, re)
+    return Complex(copysign(re, z.re), copysign(im, z.im))
+
+
+arctan = in_turn(arctanh)
+
+
+# Powers.
+
+
+def power(a: Complex, b: Complex) -> Complex:
+    """exp(b log(a)); to whole numbers below 100 products, as NumPy's. Of 0 it is 0 to a positive number, else NaN."""
+    size = log_size(a)
+    angle = _wide_angle(a)
+    x, y = double(b.re), double(b.im)
+    re, im = x * size - y * angle, x * angle + y * size
+    finite = (fabs(re.high) < INF) & (fabs(im.high) < INF)
+    cos, sin = cos_sin(im)
+    usual = chosen(finite, Complex(*raised(re, cos, sin)), exp(multiply(b, Complex(size.high, angle.high))))
+    none, real = a.re.equals(0.0) & a.im.equals(0.0), b.im.equals(0.0)
+    zero, nan = x.high.like(0.0), x.high.like(NAN)
+    usual = chosen(none, chosen(real & (b.re > 0.0), Complex(zero, zero), Complex(nan, nan)), usual)
+    whole = real & trunc(b.re).equals(b.re) & (fabs(b.re) < 100.0)
+    return chosen(whole & ~(none & b.re.differs(0.0)), _whole_power(a, b.re, whole), usual)
+
+
+def _wide_angle(z: Complex) -> Double:
+    """arctan2 with more bits, of a finite number that is not 0."""
+    x, y = fabs(z.re), fabs(z.im)
+    most = where(x > y, x, y)
+    by = by_size(most, 2.0**600, 1.0, 2.0**-600)
+    found = angle_double(double(y * by), double(x * by), copysign(x.like(1.0), z.re) < 0.0)
+    usual = (most > 0.0) & (most < INF)
+    return choice(usual, found.times(copysign(x.like(1.0), z.im)), double(arctan2(z.im, z.re)))
+
+
+def _whole_power(a: Complex, n: Term, known: Term) -> Complex:
+    left = where(known, fabs(n), 0.0)
+    value = Complex(n.like(1.0), n.like(0.0))
+    square = a
+    for bit in range(7):
+        half = trunc(left * 0.5)
+        odd = left.differs(half + half)
+        value = chosen(odd, chosen(value.re.equals(1.0) & value.im.equals(0.0), square, multiply(value, square)), value)
+        left, square = half, multiply(square, square) if bit < 6 else square
+    one = Complex(n.like(1.0), n.like(0.0))
+    return chosen(n < 0.0, divide(one, value), value)
+
+
+TABLE = table({
+    "arcsin": arcsin, "arccos": arccos, "arctan": arctan, "arcsinh": arcsinh, "arccosh": arccosh, "arctanh": arctanh, "power": power,
+})  # fmt: skip
