@@ -21,7 +21,7 @@ from .reduction import Reduce
 from .remap import Remap
 
 NODES = (Apply, Dot, Reduce, Remap)
-PACKAGE = str(Path(__file__).parent)
+PACKAGE = str(Path(__file__).parent / "_").removesuffix("_")
 
 Line = tuple[str, int]  # file and number
 

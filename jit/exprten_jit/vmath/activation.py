@@ -251,9 +251,11 @@ def logit(a: Term) -> Term:
     return _edges(a, where(tiny, log(a), where(low, -size, size)))
 
 
-def _narrow_sinc(a: Term) -> Term:
-    x = lesser(fabs(a), 2.0**50)
-    return _around(x, sine(angle_of_turns(x * 0.5)) / (x * PI[0]))
+def _sine_of_turns(x: Term) -> Term:
+    """sin(pi x), of what x has beside a whole number."""
+    whole = rint(x)
+    value = sine(angle_of_turns((x - whole) * 0.5))
+    return where(rint(whole * 0.5).equals(whole * 0.5), value, -value)
 
 
 def _around(x: Term, found: Term) -> Term:
@@ -261,10 +263,15 @@ def _around(x: Term, found: Term) -> Term:
     return where(x < 1e-160, 1.0, where(rint(x).equals(x), 0.0, found))
 
 
+def _narrow_sinc(a: Term) -> Term:
+    x = fabs(a)
+    return _around(x, _sine_of_turns(x) / (x * PI[0]))
+
+
 @_widened(_narrow_sinc)
 def sinc(a: Term) -> Term:
     """sin(pi a) / (pi a). Within 2 units of the last place; 1 at 0."""
-    x = lesser(fabs(a), 2.0**50)
+    x = fabs(a)
     beside = double(x) * constant(x, PI)
-    q = sine(angle_of_turns(x * 0.5)) / beside.high
+    q = _sine_of_turns(x) / beside.high
     return _around(x, fma(-q, beside.low / beside.high, q))
