@@ -202,9 +202,7 @@ def test_a_tail_keeps_its_digits(name):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_sinc_is_zero_at_whole_numbers_alone(dtype):
-    x = np.array(
-        [0.5, 1.5, 7, -8, 2.0**22 + 0.5, 2.0**50 + 0.25, 2.0**51 + 1.5, 2.0**53, 1e30, np.inf, -np.inf], dtype
-    )
+    x = np.array([0.5, 1.5, 7, -8, 2.0**22 + 0.5, 2.0**50 + 0.25, 2.0**51 + 1.5, 2.0**53, 1e30, np.inf, -np.inf], dtype)
     np.testing.assert_allclose(
         xt.evaluate(xt.sinc(x)).numpy(), TABLE["sinc"].reference(x), rtol=3e-16 if dtype == "float64" else 1e-7
     )
