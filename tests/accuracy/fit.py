@@ -257,6 +257,8 @@ FITS: dict[str, Fit] = {
     "ERFINV_NEAR": Fit("erfinv(y) / y in w - 3, w = -log(1 - y²)", lambda t: _erfinv_of(t + 3), -3, 3.26, 25),
     "ERFINV_MIDDLE": Fit("erfinv(y) / y in sqrt(w) - 3.25", lambda t: _erfinv_of((t + 3.25) ** 2), -0.76, 0.76, 21),
     "ERFINV_FAR": Fit("erfinv(y) / y in sqrt(w) - 5", lambda t: _erfinv_of((t + 5) ** 2), -1.01, 1.05, 19),
+    "ERFINV_NEAR_F": Fit("the first, for float32 in float64", lambda t: _erfinv_of(t + 3), -3, 3.26, 12),
+    "ERFINV_MIDDLE_F": Fit("the second", lambda t: _erfinv_of((t + 3.25) ** 2), -0.76, 0.76, 10),
     "STIRLING_64": Fit(
         "x (log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi) / 2) in 1 / x²", _stirling, 1e-9, 1 / 64, 7
     ),

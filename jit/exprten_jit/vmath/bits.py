@@ -30,9 +30,10 @@ def ldexp(a: Term, n: Term) -> Term:
 
 
 def xlogy(a: Term, b: Term) -> Term:
-    """a log(b), rounded once; 0 where a is 0 and b is a number."""
-    if a.dtype.bits == 32:
-        return xlogy(a.to("float64"), b.to("float64")).to(a.dtype)
+    """a log(b), as good as rounded once; 0 where a is 0 and b is a number."""
+    if a.dtype.bits == 32:  # in float64, whose rounding float32 does not see
+        value = a.to("float64") * log(b.to("float64"))
+        return where(a.equals(0.0) & b.equals(b), 0.0, value.to(a.dtype))
     k, f = split(b)
     ln = log2_double(as_float(k), f) * constant(b, c.LN2_64)
     high = a * ln.high

@@ -110,16 +110,26 @@ def _erfc64(a: Term) -> Term:
     return where(fabs(a) < 0.5, less.high + rest, far)
 
 
-@_in_float64
 def erfinv(a: Term) -> Term:
-    """a times a function of w = -log(1 - a²). (Giles 2010) Within 2 units of the last place; NaN beyond 1."""
+    """a times a function of w = -log(1 - a²). (Giles 2010) Within 2 units of the last place, of float32 within 1; NaN beyond 1."""
+    value = _erfinv64(a) if a.dtype.bits == 64 else _erfinv32(a.to("float64")).to(a.dtype)
+    return copysign(where(fabs(a) < 1.0, value, where(fabs(a).equals(1.0), a.like(INF), NAN)), a)
+
+
+def _erfinv32(a: Term) -> Term:
+    """In float64, where 1 - a² of a float32 has no error."""
+    w = -log(1.0 - a * a)
+    far = polynomial(c.ERFINV_MIDDLE_F, sqrt(greater(w, 6.0)) - 3.25)
+    return a * where(w < 6.25, polynomial(c.ERFINV_NEAR_F, w - 3.0), far)
+
+
+def _erfinv64(a: Term) -> Term:
     square = product(a, a)
     w = -log1p_double(lesser(-square.high, 0.0), -square.low).value
     root = sqrt(greater(w, 6.0))
     near = _last_steps(c.ERFINV_NEAR, w - 3.0)
     far = choice(w < 16.0, _last_steps(c.ERFINV_MIDDLE, root - 3.25), _last_steps(c.ERFINV_FAR, root - 5.0))
-    value = (double(a) * choice(w < 6.25, near, far)).value
-    return copysign(where(fabs(a) < 1.0, value, where(fabs(a).equals(1.0), a.like(INF), NAN)), a)
+    return (double(a) * choice(w < 6.25, near, far)).value
 
 
 # Gamma. Of x from 8 on: (x - 1/2) log(x) - x + log(2 pi) / 2 + S(1 / x²) / x (Stirling); below 8 of x + 8, less the product of x to x + 7.
