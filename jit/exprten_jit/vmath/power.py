@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import coefficients as c
 from . import terms
-from .double import Double, double, product
+from .double import Double, product
 from .log import split
 from .terms import (
     INF,
@@ -165,6 +165,7 @@ def _cube_root(x: Term, more: int) -> Term:
     m = (f + 1.0) * power_of_two(left, x.dtype)
     root = where(left.equals(0), x.like(1.0), where(left > 0, x.like(2 ** (1 / 3)), 2 ** (-1 / 3)))
     y = root * polynomial(c.CBRT_32 if x.dtype.bits == 32 else c.CBRT_64, f)
-    cube = product(y, y) * double(y)
-    rest = (m - cube.high) - cube.low
-    return fma(y * rest, 1.0 / fma(cube.high, 2.0, m), y) * power_of_two(third + more, x.dtype)
+    square, lost = two_product(y, y)
+    cube, low = two_product(square, y)
+    rest = (m - cube) - fma(lost, y, low)
+    return fma(y * rest, 1.0 / fma(cube, 2.0, m), y) * power_of_two(third + more, x.dtype)
