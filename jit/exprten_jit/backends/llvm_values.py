@@ -111,7 +111,9 @@ class Values(Memory):
                 return self.in_register(self.text.let(f"bitcast {x} to {held.type}", held.lane, x.count), dtype)
             case Op("rarely"):
                 return self._rarely(node, known, where)
-            case Op("scale", args) if not self.scales or max(known[a].count for a in args) * node.dtype.bits < 128:
+            case Op("scale", args) if not (
+                self.scales and max(known[a].count for a in args) * node.dtype.bits in (128, 256, 512)
+            ):
                 return self.value(by_factors(*args), known, where)
             case Op(name, args, dtype):
                 operands = [self._operand(a, known, where, node) for a in args]
