@@ -42,7 +42,7 @@ import exprten as xt
 from exprten.functions import FUNCTIONS
 
 OPERATIONS = {name: getattr(xt, name) for name in xt.library.__all__ if name in TABLE}  # those with derivatives
-FUNCTION: dict[str, Callable[..., Any]] = FUNCTIONS | {"power": xt.power} | OPERATIONS
+FUNCTION: dict[str, Callable[..., Any]] = FUNCTIONS | {"power": xt.power, "real": xt.real, "imag": xt.imag} | OPERATIONS
 FREE = ("identity", "positive", "conjugate", "real", "imag")  # of a real number nothing is computed
 PRIMITIVE_ONLY = {
     "euclid",

@@ -210,7 +210,8 @@ def digamma(a: Term) -> Term:
     x = where(a > 0.0, a, 1.0 - a)
     positive = _digamma(x)
     part = pi * sine(angle_of_turns(a * 0.5, 1)) / sine(angle_of_turns(a * 0.5))
-    far = where(a.equals(0.0), copysign(a.like(INF), -a), where(rint(a).equals(a), NAN, positive - part))
+    far = where(rint(a).equals(a), NAN, positive - part)
+    far = where(fabs(a) < 2.0**-60, -1.0 / a, far)
     return rarely(~((a > 0.0) & (a < INF)), where(a > 0.0, a, far), positive)
 
 
