@@ -314,6 +314,8 @@ def _part_types(types: Types) -> tuple[np.dtype[Any], ...]:
 def _angle_types(types: Types) -> tuple[np.dtype[Any], ...]:
     whole, part = _part_types(types)
     *_, result = np.arctan2.resolve_dtypes((part, part, None))
+    if whole.kind == "b":  # NumPy's angle sets an int64 beside it
+        result = np.dtype(np.float64)
     return (whole if whole.kind == "c" else result), result
 
 

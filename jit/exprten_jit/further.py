@@ -121,7 +121,7 @@ FURTHER: tuple[Derived, ...] = (
             expand=formula(parts.mantissa)),
     Derived("exponent", 1, references.exponent, cost=6, resolve=_first_of(np.frexp, 1), expand=formula(parts.exponent)),
     Derived("fraction", 1, references.fraction, lambda o, a: (1,), cost=4, resolve=_first_of(np.modf, 0), expand=formula(parts.fraction)),
-    Derived("spacing", 1, np.spacing, cost=3, expand=of_format(parts.spacing)),
+    Derived("spacing", 1, references.spacing, cost=3, resolve=loops_of(np.spacing), expand=of_format(parts.spacing)),
     _float("sigmoid", lambda o, a: (o.sigmoid(a) * o.sigmoid(-a),), SMOOTH, 60),
     _float("log_sigmoid", lambda o, a: (o.sigmoid(-a),), SMOOTH, 80),
     _float("logit", lambda o, a: (1 / (a * (1 - a)),), Domain(0.01, 0.99), 70),
