@@ -206,3 +206,11 @@ def test_fast_math_does_not_contract_a_formula(name, dtype):
     plain = xt.evaluate(getattr(xt, name)(xt.asarray(x))).numpy()
     with xt.options(fast_math=True):
         assert_same_bits(xt.evaluate(getattr(xt, name)(xt.asarray(x))).numpy(), plain, name)
+
+
+@pytest.mark.parametrize(("one", "other"), [("sin", "cos"), ("sinh", "cosh")])
+def test_functions_of_one_argument_share_its_reduction(one, other):
+    x, y = xt.zeros(100), xt.zeros(100)
+    a, b = getattr(xt, one)(x), getattr(xt, other)(x)
+    alone, both = len(xt.plan(y, a).ir.splitlines()), len(xt.plan(y, a + b).ir.splitlines())
+    assert both < 1.3 * alone
