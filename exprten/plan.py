@@ -7,7 +7,8 @@ from typing import Any
 from exprten_jit import Code, nest, text
 from exprten_jit.backends import llvm_run
 from exprten_jit.interpret import evaluate
-from exprten_jit.ir import Fold, Kernel, Load, Op, Param, Size, Value
+from exprten_jit.ir import Fold, Load, Op, Param, Size, Value
+from exprten_jit.nest import Nest
 from exprten_jit.rewrite import walk
 from exprten_jit.threads import default_threads
 from exprten_jit.work import ENOUGH, shared, work
@@ -129,7 +130,7 @@ class Plan:
         return multiplied + sum(
             recompute.times(n, nest, extents) * recompute.repeats(n, around, sizes)
             for nest, extents in parts
-            for n, around in _operations(nest.kernel)
+            for n, around in _operations(nest)
         )
 
     @property
@@ -254,12 +255,16 @@ class Plan:
         return f"<plan of target {self._mode.symbol} {tree(self._value)}>"
 
 
-def _operations(kernel: Kernel) -> list[tuple[Value, recompute.Folded]]:
+def _operations(nest: Nest) -> list[tuple[Value, recompute.Folded]]:
     """Operations on elements, without those on the index alone, each with the folds around it. A fold is one for each element of
     its body.
     """
     found: list[tuple[Value, recompute.Folded]] = []
-    for n, around in dict.fromkeys(one for store in kernel.stores for one in recompute.elements(store.value)):
+    kept, stores = recompute.kept(nest), nest.kernel.stores
+    every = (one for store in stores for one in recompute.elements(store.value))
+    for n, around in dict.fromkeys((n, tuple(f for f in around if f[0] in n.free)) for n, around in every):
+        if n in kept:
+            continue
         if isinstance(n, Op) and n.op != "cast" and (not n.free or any(isinstance(x, Load | Param) for x in walk(n))):
             found.append((n, around))
         elif isinstance(n, Fold) and isinstance(n.extent, Size):

@@ -96,11 +96,11 @@ class Row:
 def rows(made: Sequence[Made], nest: Nest) -> tuple[Row, ...]:
     """The operations of a part, whose loop nest this is."""
     axes = [axis for axis, _ in nest.kernel.axes]
-    kept = _kept(nest)
+    done = kept(nest)
     number: dict[Value, int] = {}
     out = []
     for m in made:
-        if m.value in kept:
+        if m.value in done:
             continue
         free = m.value.free
         depth, block = _placed(m.value, nest)
@@ -120,7 +120,7 @@ def rows(made: Sequence[Made], nest: Nest) -> tuple[Row, ...]:
     return tuple(out)
 
 
-def _kept(nest: Nest) -> set[Value]:
+def kept(nest: Nest) -> set[Value]:
     """What the loop over elements does not compute again: a fold has stored it on its way."""
     reduces = [s for s in statements(nest.body) if isinstance(s, Reduce) and s.saved]
     if not reduces:

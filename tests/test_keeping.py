@@ -51,6 +51,13 @@ def test_a_dear_value_is_computed_once(name, bits):
     assert np.array_equal(target.numpy(), expected)
 
 
+def test_what_is_kept_is_counted_once():
+    x = xt.asarray(X)
+    e = xt.exp(x - xt.max(x, 1, keepdims=True))
+    total = xt.plan(xt.empty((67, 1)), xt.sum(e, 1, keepdims=True))
+    assert xt.plan(xt.empty((67, 83)), softmax(x)).flops == total.flops + 67 * 83  # a division each
+
+
 @pytest.mark.parametrize("name", LEFT)
 def test_a_target_that_is_read_holds_nothing_else(name):
     make, expected = LEFT[name]
