@@ -26,9 +26,7 @@ from numpy import (
 )
 
 from . import functions, library, linalg, optim, testing
-from . import watch as watch  # options that look at statements
-from .buffer import memory
-from .device import Device, Stream, cpu, gpu
+from .checks import watch as watch  # options that look at statements
 from .errors import (
     AliasError,
     CompileError,
@@ -42,7 +40,7 @@ from .errors import (
     ReadOnlyError,
     ShapeError,
 )
-from .expr import Expr
+from .expression.expr import Expr
 from .extension.broadcast import (
     broadcast,
     broadcast_keepdim,
@@ -78,13 +76,13 @@ from .interop import (
     zeros,
     zeros_like,
 )
-from .kernel import Kernel, kernel
+from .kernels.kernel import Kernel, kernel
 from .library import *  # noqa: F403  # likewise, in library.__all__
 from .linalg import *  # noqa: F403  # likewise
 from .modes import kAddTo, kNullOp, kWriteInplace, kWriteTo, req
 from .options import no_compile, options
-from .own_op import F, Op, op
-from .own_reducer import Reducer, reducer
+from .own.op import F, Op, op
+from .own.reducer import Reducer, reducer
 from .plan import Plan, plan
 from .reduce import (
     all,
@@ -106,6 +104,8 @@ from .reduce import (
     sumall_except_dim,
     var,
 )
+from .storage.buffer import memory
+from .storage.device import Device, Stream, cpu, gpu
 from .target import Target
 from .tensor import Tensor, assign
 

@@ -11,19 +11,19 @@ from typing import Any, TypeVar
 import numpy as np
 from exprten_jit.dtypes import DType
 
-from .buffer import NO_MEMORY, Buffer, Promised
-from .call import prepared
 from .errors import AliasError, FreedSpaceError, ReadOnlyError, ShapeError
-from .expr import Expr, Weak, check_range, coerce
-from .gather import Gathered, gather
-from .joined import Joined, parts_of
-from .key import op_key
-from .launch import Launch, Statement, alias_error, launch_of, run
-from .leaf import Leaf
+from .expression.expr import Expr, Weak, check_range, coerce
+from .expression.joined import Joined, parts_of
+from .expression.key import op_key
+from .expression.leaf import Leaf
+from .expression.shape import Layout
 from .modes import Mode, mode_error, mode_of
 from .options import current
-from .overlap import injective, inside, order, shares
-from .shape import Layout
+from .products.call import prepared
+from .statement.gather import Gathered, gather
+from .statement.launch import Launch, Statement, alias_error, launch_of, run
+from .statement.overlap import injective, inside, order, shares
+from .storage.buffer import NO_MEMORY, Buffer, Promised
 
 T = TypeVar("T", bound=Leaf | Joined)
 

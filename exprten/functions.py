@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from exprten_jit.derived import TABLE
 
-from . import expr
-from .expr import Apply, Expr, as_expr, build, cast, coerce, late
-from .key import MANY_PATHS, Key
+from .expression import expr
+from .expression.expr import Apply, Expr, as_expr, build, cast, coerce, late
+from .expression.key import MANY_PATHS, Key
 
 FUNCTIONS: dict[str, Callable[..., Expr]] = {}
 

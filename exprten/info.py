@@ -14,8 +14,8 @@ from exprten_jit.store import store
 from exprten_jit.threads import default_threads, processors
 
 from .blas import available
-from .buffer import memory
 from .options import USE_CTYPES, Stats, counters
+from .storage.buffer import memory
 
 
 def info() -> dict[str, Any]:

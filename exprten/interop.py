@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from exprten_jit.dtypes import of_numpy
 
-from . import expr
-from . import shape as shapes
 from .assign import store
-from .buffer import NO_MEMORY, allocate, borrow
-from .device import Device, cpu
-from .dlpack import imported
 from .errors import DeviceError, DTypeError, FreedSpaceError, ShapeError
-from .expr import Expr, Iota
-from .key import dtype_row
+from .expression import expr
+from .expression import shape as shapes
+from .expression.expr import Expr, Iota
+from .expression.key import dtype_row
+from .expression.shape import Layout
 from .modes import MODES
-from .shape import Layout
+from .storage.buffer import NO_MEMORY, allocate, borrow
+from .storage.device import Device, cpu
+from .storage.dlpack import imported
 from .tensor import Tensor, handle, new, show, space
 
 _WRITE = MODES["write"]

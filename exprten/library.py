@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .functions import expm1
-from .own_op import Op, Tabled
+from .own.op import Op, Tabled
 
 Scalar = Any  # a number, whose place a tensor or an expression may take
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import ShapeError
-from .expand import folded
-from .expr import Expr, as_expr, build, coerce, late, matmul
-from .product import again, dot_of, product
-from .shape import Shape
+from .expression.expand import folded
+from .expression.expr import Expr, as_expr, build, coerce, late, matmul
+from .expression.product import again, dot_of, product
+from .expression.shape import Shape
 
 __all__ = ["batch_dot", "dot", "implicit_dot", "matmul", "matvec", "outer", "vecdot", "vecmat"]
 

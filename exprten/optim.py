@@ -2,7 +2,7 @@
 
 Every function takes tensors, or lists of tensors of one length, which is one call too. State is the caller's: tensors like the
 weight, zero at first. Rates are plain numbers at every call, so a schedule is any Python function of the step; a new one compiles
-nothing. They are written with `@xt.kernel`, in `steps.py`, and with nothing else.
+nothing. They are written with `@xt.kernel`, in `kernels/steps.py`, and with nothing else.
 
 `weight_decay` is added to the gradient as in PyTorch (of `adamw` and `lion`: taken from the weight); `clip_gradient`, where it is
 given, first bounds each element of the gradient (MXNet's option).
@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import steps
+from .expression.reduction import wide
 from .functions import multiply
 from .interop import zeros
-from .kernel import Kernel
+from .kernels import steps
+from .kernels.kernel import Kernel
 from .reduce import sum as total_of
-from .reduction import wide
 from .tensor import Tensor
 
 __all__ = ["adagrad", "adam", "adamw", "clip_norm", "lion", "momentum", "nesterov", "rmsprop", "sgd"]

@@ -13,16 +13,16 @@ from exprten_jit.rewrite import walk
 from exprten_jit.threads import default_threads
 from exprten_jit.work import ENOUGH, shared, work
 
-from . import recompute
 from .assign import prepare
-from .cached import Facts
-from .call import Called, Term, nbytes_of
-from .calltext import described, divided, flops, scratch
 from .errors import DeviceError
-from .gather import WEAK
-from .launch import Launch, Statement, run
+from .expression.show import tree
 from .modes import mode_of
-from .show import tree
+from .products.call import Called, Term, nbytes_of
+from .products.calltext import described, divided, flops, scratch
+from .statement import recompute
+from .statement.cached import Facts
+from .statement.gather import WEAK
+from .statement.launch import Launch, Statement, run
 from .target import Target
 from .tensor import Tensor
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from . import shape as shapes
 from .errors import ShapeError
-from .expr import Expr, Iota, as_expr, build, cast, coerce
-from .reduction import axes_of, reduction, rounded, several, wide
+from .expression import shape as shapes
+from .expression.expr import Expr, Iota, as_expr, build, cast, coerce
+from .expression.reduction import axes_of, reduction, rounded, several, wide
 
 Axes = Any  # an int, several, or None for all
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from .assign import assign as assign_value
 from .assign import store
-from .expr import matmul, power
-from .joined import Joined
-from .leaf import Leaf
+from .expression.expr import matmul, power
+from .expression.joined import Joined
+from .expression.leaf import Leaf
+from .expression.remap import Remap
 from .modes import MODES, OPERATORS, ROWS, Mode
-from .remap import Remap
 
 
 class Target(Joined):

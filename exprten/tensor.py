@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from exprten_jit.dtypes import DType
 
-from . import shape as shapes
 from .assign import T, store
 from .assign import assign as assign_value
-from .buffer import NO_MEMORY, Buffer, Export, Promised, allocate
-from .device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
-from .direct import calls_of
-from .dlpack import exported
 from .errors import FreedSpaceError, ShapeError
-from .expr import Expr, late, matmul, power
-from .key import dtype_row, leaf_key
-from .leaf import Leaf
+from .expression import shape as shapes
+from .expression.expr import Expr, late, matmul, power
+from .expression.key import dtype_row, leaf_key
+from .expression.leaf import Leaf
+from .expression.operators import SMALL
+from .expression.shape import Layout, Shape
 from .modes import MODES, OPERATORS, ROWS, Mode
-from .operators import SMALL
 from .options import current, scope
-from .shape import Layout, Shape
+from .statement.direct import calls_of
+from .storage.buffer import NO_MEMORY, Buffer, Export, Promised, allocate
+from .storage.device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
+from .storage.dlpack import exported
 
 _SLOT = {"shape": vars(Expr)["shape"], "writable": vars(Leaf)["writable"]}  # the slots behind properties
 ROW_ALIGNMENT = 64  # bytes, of the rows of a padded tensor

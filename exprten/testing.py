@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .expr import Expr
+from .expression.expr import Expr
 from .interop import evaluate
 
 

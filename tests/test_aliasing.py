@@ -387,7 +387,8 @@ def test_overlap_by_half_an_element_is_refused():
     with pytest.raises(xt.DTypeError, match="misaligned"):
         xt.asarray(whole)[...] = xt.asarray(half) + 1
     # the library never gets that far with its own types, so the solver is asked alone
-    from exprten import overlap, shape
+    from exprten.expression import shape
+    from exprten.statement import overlap
 
     layout = shape.layout((40,), (1,))
     assert overlap.shares(64, layout, 8, 68, layout, 8)

@@ -19,9 +19,9 @@ from exprten_jit.locks import Turns
 from exprten_jit.store import ENTRY, PARTIAL, Store, digest_of
 
 import exprten as xt
-from exprten import cached
 from exprten.__main__ import main
-from exprten.cached import text_of
+from exprten.statement import cached
+from exprten.statement.cached import text_of
 
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "tests" / "cache_work.py"
@@ -449,6 +449,7 @@ def test_rows_added_at_run_time_have_no_names(opened, monkeypatch):
 
 
 def test_names_follow_from_sources_and_processor(tmp_path, monkeypatch):
+    assert Path(xt.__file__).parent == cached.SOURCES
     digest = digest_of.__wrapped__
     package = Path(shutil.copytree(ROOT / "jit" / "exprten_jit", tmp_path / "jit"))
     assert digest(package) == ""  # newer than this process

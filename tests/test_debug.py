@@ -11,7 +11,7 @@ from exprten_jit.derived import TABLE
 from exprten_jit.ops import PRIMITIVE, Primitive, common_types
 
 import exprten as xt
-from exprten.expr import build
+from exprten.expression.expr import build
 
 INF, NAN = float("inf"), float("nan")
 HERE = __file__

@@ -17,7 +17,7 @@ from strategies import TARGETS, place
 from test_folds import ALL, normal
 
 import exprten as xt
-from exprten import launch
+from exprten.statement import launch
 
 SHARED = (2, 3, 7)
 

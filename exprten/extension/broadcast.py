@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 from exprten_jit.ir import index as number
 
-from .. import shape as shapes
 from ..errors import ShapeError
-from ..expr import Expr, as_expr, coerce, late
-from ..remap import remap
+from ..expression import shape as shapes
+from ..expression.expr import Expr, as_expr, coerce, late
+from ..expression.remap import remap
 from ..tensor import Tensor, require_memory, view_of
 
 E = TypeVar("E", bound=Expr)

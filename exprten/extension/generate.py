@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..device import Device, cpu
-from ..expr import Expr, Iota, cast
-from ..key import dtype_row
+from ..expression.expr import Expr, Iota, cast
+from ..expression.key import dtype_row
+from ..storage.device import Device, cpu
 
 
 def range(  # noqa: A001  # mshadow's name

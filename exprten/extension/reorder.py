@@ -9,11 +9,11 @@ from typing import Any
 from exprten_jit.ir import Value
 from exprten_jit.ir import index as number
 
-from .. import shape as shapes
 from ..errors import ShapeError
-from ..expr import Expr, build, late
-from ..remap import remap
-from ..shape import Shape
+from ..expression import shape as shapes
+from ..expression.expr import Expr, build, late
+from ..expression.remap import remap
+from ..expression.shape import Shape
 from ..tensor import Tensor, resolve_shape
 from .broadcast import operand
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from exprten_jit.ir import Value, both
 
-from .. import shape as shapes
 from ..errors import DTypeError, ShapeError
-from ..expr import Expr, cast, check_range, coerce
-from ..key import resolve
-from ..leaf import Leaf
-from ..remap import Remap, remap
+from ..expression import shape as shapes
+from ..expression.expr import Expr, cast, check_range, coerce
+from ..expression.key import resolve
+from ..expression.leaf import Leaf
+from ..expression.remap import Remap, remap
 from ..target import join
 from .broadcast import operand
 

@@ -1,0 +1,1 @@
+"""What operators build: nodes, their structure, their shapes and types. Nothing here computes."""

@@ -1,0 +1,1 @@
+"""`@xt.kernel`: functions whose statements are one compiled unit, and those of the optimisers."""

@@ -1,0 +1,1 @@
+"""Operations and reducers of one's own: Python functions of numbers, read from their source."""

@@ -1,0 +1,1 @@
+"""Statements with matrix products: what is called, with which arguments."""

@@ -1,0 +1,204 @@
+"""Which statements are called directly, and how machine code finds their operands.
+
+A statement that has run a few times gets a builtin that reads addresses and scalars out of the tree by itself: no
+Python between the operator and the kernel. It checks what may differ the next time - layouts, memory, overlap - and hands back
+to Python whatever it was not made for. Over packed tensors of one layout it serves every shape, else the layouts it was made with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from exprten_jit.directcall import Direct, Reader, Seen, direct, slot_offsets
+from exprten_jit.dtypes import DTYPES, DType
+
+from ..expression import operators
+from ..expression.expr import Apply, Expr, Iota, Scalar, Weak
+from ..expression.key import Key, Operand
+from ..expression.leaf import Leaf
+from ..expression.product import Dot
+from ..expression.reduction import Reduce
+from ..expression.remap import Remap
+from ..expression.shape import Layout
+from ..options import DEFAULT, Options
+from ..storage.buffer import Buffer
+from ..storage.device import cpu
+from .arrange import Arranged
+from .gather import Gathered
+
+MAX_OPERANDS = 64  # leaves and scalars of a directly called statement
+MAX_CALLS = 4  # layouts for which one statement has a direct call
+
+Path = tuple[int, ...]
+FLOAT64 = DTYPES["float64"]
+
+
+@cache
+def reader() -> Reader:
+    """Where machine code finds the parts of a tensor, of its buffer and of its layout."""
+    t = slot_offsets(Leaf(), ("layout", "buffer", "offset", "writable"))
+    b = slot_offsets(Buffer(0, 0, None, cpu(), owned=False, readonly=True), ("address",))
+    y = slot_offsets(Layout((), ()), ("size", "packed"))
+    return Reader(t["layout"], t["buffer"], t["offset"], t["writable"], b["address"], y["size"], y["packed"])
+
+
+@dataclass(frozen=True)
+class _Slots:
+    """Where the operands of each kind of node lie, and what else of it a kernel's sizes depend on."""
+
+    apply: tuple[int, int, int]
+    value: int  # of a Scalar
+    reduce: tuple[int, int, int]
+    dot: tuple[int, int]  # a and b
+    remap: tuple[int, int]  # src and other
+    params: int
+    shape: int
+
+    def of(self, node: Expr) -> tuple[int, ...]:
+        """Where the operands of a node lie."""
+        match node:
+            case Remap():
+                return self.remap
+            case Reduce():
+                return self.reduce
+            case Dot():
+                return self.dot
+        return self.apply
+
+
+@cache
+def _slots() -> _Slots:
+    a = slot_offsets(Apply(), ("a", "b", "c", "shape"))
+    r = slot_offsets(Remap(), ("src", "other", "params"))
+    value = slot_offsets(Scalar(0.0, FLOAT64), ("value",))["value"]
+    f = slot_offsets(Reduce(), ("src", "second", "third"))
+    folded = (f["src"], f["second"], f["third"])
+    d = slot_offsets(Dot(), ("a", "b"))
+    return _Slots(
+        (a["a"], a["b"], a["c"]), value, folded, (d["a"], d["b"]), (r["src"], r["other"]), r["params"], a["shape"]
+    )
+
+
+def make(
+    mode: str,
+    options: Options,
+    target: Leaf,
+    e: Expr | Weak,
+    found: Gathered,
+    operand_of: Sequence[int],
+    arranged: Arranged,
+    address: int,
+    many: int,
+    pinned: Callable[[bytes, tuple[Any, ...]], None],
+) -> None:
+    """Give a statement its direct call, where there is one for it. It is tried before those made earlier for the same structure."""
+    calls = calls_of(target.key, mode, options)
+    kind = e.key if isinstance(e, Expr) else type(e)
+    before, made = calls.get(kind), (options, target.key, mode, kind)
+    if arranged.signature.reverse or _made.get(made, 0) >= MAX_CALLS:
+        return
+    tree = _Tree()
+    if not tree.enter(e, arranged.signature.types[-1]):
+        return
+    number = {id(leaf): operand_of[n] for n, leaf in enumerate(found.leaves, 1)}
+    shifts = arranged.shifts
+    leaves = tuple((path, number[id(leaf)], _seen(leaf, shifts[number[id(leaf)]])) for path, leaf in tree.leaves)
+    alike = (
+        not found.indexed
+        and target.layout.packed
+        and len(arranged.sizes) == 1
+        and all(leaf.layout is target.layout for leaf in found.leaves)
+    )
+    sizes = None if alike else tuple(n for _, n in arranged.sizes)
+    scalars, equal, fixed = tuple(tree.scalars), tuple(tree.same), tuple(tree.fixed)
+    seen = _seen(target, shifts[0])
+    scalars, equal, fixed = tuple(tree.scalars), tuple(tree.same), tuple(tree.fixed)
+    seen = _seen(target, shifts[0])
+    call = Direct(
+        address, seen, leaves, scalars, equal, fixed, sizes, many, pinned, before, elementwise=not found.indexed
+    )
+    operators.accelerate(_class_of_leaves(target))
+    calls[kind] = direct(call, reader())
+    _made[made] = _made.get(made, 0) + 1
+
+
+def _seen(t: Leaf, shift: int) -> Seen:
+    size = t.key.dtype.itemsize
+    return Seen(t.layout, t.layout.size, size, t.layout.low * size, t.layout.high * size, shift)
+
+
+def calls_of(key: Key, mode: str, options: Options) -> dict[Operand, Callable[[Any, Any], Any]]:
+    """The direct calls of a mode by the value's key, or its class where it is a Python scalar. Under the default options they lie
+    where the assignment operators look.
+    """
+    if options is not DEFAULT:
+        return _optioned.setdefault((key, mode, options), {})
+    name = f"{mode}_call"
+    if not hasattr(key, name):
+        setattr(key, name, {})
+    calls: dict[Operand, Callable[[Any, Any], Any]] = getattr(key, name)
+    return calls
+
+
+_optioned: dict[tuple[Key, str, Options], dict[Operand, Callable[[Any, Any], Any]]] = {}
+_made: dict[tuple[Options, Key, str, Operand], int] = {}  # direct calls of a statement
+
+
+def _class_of_leaves(leaf: Leaf) -> type:
+    """The class right above Leaf: what users hold."""
+    return type(leaf).__mro__[type(leaf).__mro__.index(Leaf) - 1]
+
+
+class _Tree:
+    """Paths to the leaves and scalars of a tree, in the order in which `gather` meets them, and what else must be as it was."""
+
+    def __init__(self) -> None:
+        self.leaves: list[tuple[Path, Leaf]] = []
+        self.scalars: list[tuple[Path, str]] = []
+        self.same: list[tuple[Path, Path]] = []
+        self.fixed: list[tuple[Path, object]] = []
+        self.seen: dict[int, Path] = {}
+
+    def enter(self, e: Expr | Weak, weak: DType) -> bool:
+        """The paths of the whole value; `weak` is what a Python scalar as the whole value becomes. False for a tree that is too large,
+        or a scalar that has to be range-checked.
+        """
+        if isinstance(e, Expr):
+            if e.key.paths <= MAX_OPERANDS:
+                self.walk(e, ())
+            return e.key.paths <= MAX_OPERANDS
+        self._scalar((), weak)
+        return weak.kind in "fc"
+
+    def _scalar(self, path: Path, row: DType) -> None:
+        """A Python number at the end of a path: the parts of a complex one are words of their own."""
+        self.scalars += [(path, word) for word in ("ri" if row.part else row.word)]
+
+    def walk(self, node: Expr, path: Path) -> None:
+        """The paths below a node. Its scalars are in range: that was checked when it was made."""
+        if isinstance(node, Leaf):
+            self.leaves.append((path, node))
+            return
+        before = self.seen.setdefault(id(node), path)
+        if before != path:
+            self.same.append((before, path))
+            return
+        slots = _slots()
+        if isinstance(node, Scalar):
+            self._scalar((*path, slots.value), node.key.dtype)
+            return
+        if isinstance(node, Iota | Remap):  # sizes depend on them that no leaf's layout decides
+            self.fixed.append(((*path, slots.shape), node.shape))
+        if isinstance(node, Remap):
+            self.fixed.append(((*path, slots.params), node.params))
+        places = slots.of(node)
+        steps = list(zip(node.operands, node.key.types, places, strict=False))
+        for x, _, slot in steps:
+            if isinstance(x, Expr):
+                self.walk(x, (*path, slot))
+        for x, row, slot in steps:
+            if not isinstance(x, Expr):
+                self._scalar((*path, slot), row)

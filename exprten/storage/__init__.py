@@ -1,0 +1,1 @@
+"""Where elements lie: devices, the memory on them, and its exchange."""

@@ -1,0 +1,162 @@
+"""Memory: who owns it, who may free it, and how much there is.
+
+A Buffer is memory with a lifetime. Handles, expressions and exports hold it; the last of them to go frees it. `free` gives
+owned memory back early, for every handle at once: its address becomes 0, which is what every use checks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from exprten_jit.locks import lock
+
+from ..errors import FreedSpaceError, OutOfMemoryError
+from .device import Device, cpu
+
+ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
+
+
+@dataclass
+class Memory:
+    """Tensor memory that exprten allocated: `allocations` and `frees` count, `bytes_in_use` and `peak_bytes` measure."""
+
+    allocations: int = 0
+    frees: int = 0
+    bytes_in_use: int = 0
+    peak_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        self._lock = lock()  # a buffer may die while another is being counted
+
+    def _allocated(self, nbytes: int) -> None:
+        with self._lock:
+            self.allocations += 1
+            self.bytes_in_use += nbytes
+            self.peak_bytes = max(self.peak_bytes, self.bytes_in_use)
+
+    def _freed(self, nbytes: int) -> None:
+        with self._lock:
+            self.frees += 1
+            self.bytes_in_use -= nbytes
+
+
+memory = Memory()
+
+
+pin_lock = lock()  # of every buffer's `pins` and of freeing: a kernel may begin while another thread frees
+
+
+class Buffer:
+    """`nbytes` of memory from `address`; an address of 0 means there is none any more."""
+
+    __slots__ = ("address", "device", "exports", "nbytes", "owned", "owner", "pins", "readonly")
+
+    def __init__(self, address: int, nbytes: int, owner: object, device: Device, owned: bool, readonly: bool) -> None:
+        self.address = address
+        self.nbytes = nbytes
+        self.owner = owner
+        self.device = device
+        self.owned = owned  # counted by `memory`, may be freed early
+        self.readonly = readonly
+        self.exports = 0  # NumPy or DLPack views that live
+        self.pins = 0  # kernels that run on it, or are about to
+
+    def free(self) -> None:
+        """Give the memory back now. Raises FreedSpaceError the second time, BufferError while it is in use elsewhere."""
+        with pin_lock:
+            if not self.address:
+                raise FreedSpaceError("free_space: the tensor has no memory: it was freed already, or never allocated")
+            self.check_unused("free_space")
+            owner = self._release()
+        del owner  # somebody's destructor may run: not under the lock
+
+    def check_unused(self, operation: str) -> None:
+        """Raise BufferError while an export lives or a kernel runs on this memory."""
+        if self.exports:
+            raise BufferError(
+                f"{operation}: {self.exports} exported view(s) of the memory live (t.numpy(), np.asarray(t) or DLPack); delete them first"
+            )
+        if self.pins:
+            raise BufferError(f"{operation}: a kernel is running on the memory in another thread")
+
+    def _release(self) -> object:
+        """Let the memory go; returns what kept it."""
+        if self.owned:
+            memory._freed(self.nbytes)
+        owner, self.owner, self.address = self.owner, None, 0
+        return owner
+
+    def __del__(self) -> None:
+        if self.address:
+            self._release()
+
+
+@contextlib.contextmanager
+def pinned(buffers: Sequence[Buffer], operation: str) -> Iterator[None]:
+    """Memory that nobody frees inside the block. Raises FreedSpaceError where somebody has already: in another thread, since its
+    address was read.
+    """
+    with pin_lock:
+        if not all(buffer.address for buffer in buffers):
+            raise FreedSpaceError(f"{operation}: the memory of an operand was freed by another thread")
+        for buffer in buffers:
+            buffer.pins += 1
+    try:
+        yield
+    finally:
+        with pin_lock:
+            for buffer in buffers:
+                buffer.pins -= 1
+
+
+NO_MEMORY = Buffer(0, 0, None, cpu(), owned=False, readonly=False)  # of every handle that was not allocated yet
+
+
+class Promised(Buffer):
+    """Memory of an argument of a kernel while the kernel is traced: there is none yet. `trace` records what is stored to it."""
+
+    __slots__ = ("position", "trace")
+
+    def __init__(self, trace: Any, position: int, device: Device) -> None:
+        super().__init__(0, 0, None, device, owned=False, readonly=False)
+        self.trace = trace  # Any: a floor above
+        self.position = position
+
+
+def allocate(nbytes: int, device: Device) -> Buffer:
+    """Uninitialised memory, aligned to 64 bytes. Raises OutOfMemoryError with the amounts."""
+    try:
+        block = np.empty(nbytes + ALIGNMENT, np.uint8)
+    except MemoryError as error:
+        raise OutOfMemoryError(
+            f"allocate: {nbytes} bytes on {device} are not to be had; {memory.bytes_in_use} bytes are in use by exprten"
+        ) from error
+    address = -(-block.ctypes.data // ALIGNMENT) * ALIGNMENT
+    memory._allocated(nbytes)
+    return Buffer(address, nbytes, block, device, owned=True, readonly=False)
+
+
+def borrow(address: int, nbytes: int, owner: object, device: Device, readonly: bool) -> Buffer:
+    """Memory of somebody else, kept alive by holding `owner`."""
+    return Buffer(address or NO_ADDRESS, nbytes, owner, device, owned=False, readonly=readonly)
+
+
+NO_ADDRESS = ALIGNMENT  # stands for the address of borrowed memory of 0 bytes: not 0, never read
+
+
+class Export:
+    """The base of an array that NumPy sees over a buffer: while it lives, so does the memory, and `free` refuses."""
+
+    __slots__ = ("__array_interface__", "buffer")
+
+    def __init__(self, buffer: Buffer, interface: dict[str, Any]) -> None:
+        self.buffer = buffer
+        self.__array_interface__ = interface
+        buffer.exports += 1
+
+    def __del__(self) -> None:
+        self.buffer.exports -= 1
