@@ -85,60 +85,86 @@ def arrange(
     targets = parts_of(target)
     count = len(targets)
     joined = target.axis if isinstance(target, Joined) else None
-    goals = [part.layout for part in targets]
-    same = Same(found, target.shape, operand_of[count:], joined is None) if found.folds else None
-    if same is not None and joined is None and not (found.params or found.counters):
-        found, goals[0] = merged(same, goals[0])
-        same = Same(found, goals[0].shape, operand_of[count:], alone=True)
-    seen = [n for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]
-    views = [*targets, *(found.leaves[n - count] for n in seen)]
-    layouts = [*goals, *(found.layouts[n - count] for n in seen)]
-    axes, extents, strides, shifts = _indexed(layouts, joined) if found.indexed else _plain(layouts)
-    short = (
-        None if same is None or reverse or joined is not None or loops is not None else short_rows(axes, same, goals[0])
-    )
-    if short is not None:
-        axes = short
-    elif same is not None:
-        axes = folds_first(axes if reverse else nearest_inside(axes, same, goals[0]), same)
-    if same is not None:
-        extents = [goals[0].shape[k] for k in axes]
-    if loops is not None:
-        axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
-    sizes = [(f"n{k}", n) for k, n in enumerate(extents)]
-    every = [tuple(extents)]
-    for t in range(1, count):
-        assert joined is not None, "several targets are joined"
-        length = targets[t].shape[joined]
-        every.append(tuple(length if k == joined else n for k, n in zip(axes, extents, strict=True)))
-        sizes.append((f"m{t}", length))
-    operands = []
-    for number, (view, steps) in enumerate(zip(views, strides, strict=True)):
-        name = f"x{number}" if number >= count else f"out{number or ''}"
-        operand, unknown = _operand(name, view.key.dtype, steps, range(len(steps)) if found.indexed else axes[-1:])
-        operands.append(operand)
-        sizes += unknown
-    for r, params in enumerate(found.params):
-        sizes += [(f"r{r}_p{n}", value) for n, value in enumerate(params)]
-    structure = _renumbered(found, operand_of[count:])
+    leaves = operand_of[count:]
+    found, goals, same = _merged_folds(found, target.shape, [part.layout for part in targets], leaves, joined)
+    first = [n for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]
+    views = [*targets, *(found.leaves[n - count] for n in first)]
+    layouts = [*goals, *(found.layouts[n - count] for n in first)]
+    (axes, extents, strides, shifts), short = _walked(layouts, found.indexed, joined, same, reverse, loops)
+    every, lengths = _extents(axes, extents, targets, joined)
+    names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
+    near = None if found.indexed else axes[-1:]
+    operands, unknown = _operands(names, [view.key.dtype for view in views], strides, near)
+    params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
-    over, lengths = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
-    sizes += lengths
+    over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
-        mode.op, joined, count, types, structure, tuple(operands), tuple(axes), found.indexed, reverse, options, lead, over,
-        short is not None, bool(same) and apart and not reverse, same is not None and short is None and rows_are_near(axes, same),
+        mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
+        short, bool(same) and apart and not reverse, same is not None and not short and rows_are_near(axes, same),
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
-    return Arranged(signature, tuple(sizes), tuple(every), turned)
+    return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)
 
 
-def _operand(
-    name: str, dtype: DType, strides: Sequence[int], near: Sequence[int]
-) -> tuple[Operand, list[tuple[str, int]]]:
-    """An operand, and its strides that are arguments; `near` are the axes that lanes may run along."""
-    classes = tuple(_class(s, k in near) for k, s in enumerate(strides))
-    unknown = [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(strides, classes, strict=True)) if c is None]
-    return Operand(name, dtype, classes), unknown
+_Sizes = list[tuple[str, int]]  # names and numbers
+_Axes = tuple[list[int], list[int], list[list[int]], list[int]]  # axes, extents, strides an operand, shifts an operand
+
+
+def _merged_folds(
+    found: Gathered, shape: Shape, goals: list[Layout], leaves: Sequence[int], joined: int | None
+) -> tuple[Gathered, list[Layout], Same | None]:
+    """Which axes of a statement with folds are one, after those became one that every operand runs on over; of others, nothing."""
+    if not found.folds:
+        return found, goals, None
+    same = Same(found, shape, leaves, joined is None)
+    if joined is not None or found.params or found.counters:
+        return found, goals, same
+    found, goal = merged(same, goals[0])
+    return found, [goal], Same(found, goal.shape, leaves, alone=True)
+
+
+def _walked(
+    layouts: Sequence[Layout],
+    indexed: bool,
+    joined: int | None,
+    same: Same | None,
+    reverse: bool,
+    loops: Sequence[int] | None,
+) -> tuple[_Axes, bool]:
+    """The axes in the order of the loops, and whether the rows that are folded are short: vectors take one in each lane."""
+    axes, extents, strides, shifts = _indexed(layouts, joined) if indexed else _plain(layouts)
+    short = None
+    if same is not None:
+        goal = layouts[0]
+        if not reverse and joined is None and loops is None:
+            short = short_rows(axes, same, goal)
+        axes = short or folds_first(axes if reverse else nearest_inside(axes, same, goal), same)
+        extents = [goal.shape[k] for k in axes]
+    if loops is not None:
+        axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
+    return (axes, extents, strides, shifts), short is not None
+
+
+def _extents(
+    axes: Sequence[int], extents: Sequence[int], targets: Sequence[Leaf], joined: int | None
+) -> tuple[tuple[tuple[int, ...], ...], _Sizes]:
+    """The extents of the loops for each target, and the sizes that say them: targets differ along the joined axis alone."""
+    lengths = {t: part.shape[joined] for t, part in enumerate(targets) if t and joined is not None}
+    others = (tuple(m if k == joined else n for k, n in zip(axes, extents, strict=True)) for m in lengths.values())
+    sizes = [(f"n{k}", n) for k, n in enumerate(extents)]
+    return (tuple(extents), *others), [*sizes, *((f"m{t}", m) for t, m in lengths.items())]
+
+
+def _operands(
+    names: Sequence[str], dtypes: Sequence[DType], strides: Sequence[Sequence[int]], near: Sequence[int] | None
+) -> tuple[tuple[Operand, ...], _Sizes]:
+    """The operands, and their strides that are arguments; `near` are the axes that lanes may run along, None for all."""
+    operands, unknown = [], []
+    for name, dtype, steps in zip(names, dtypes, strides, strict=True):
+        classes = tuple(_class(s, near is None or k in near) for k, s in enumerate(steps))
+        unknown += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
+        operands.append(Operand(name, dtype, classes))
+    return tuple(operands), unknown
 
 
 def _renumbered(found: Gathered, operand_of: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
@@ -157,9 +183,6 @@ def _renumbered(found: Gathered, operand_of: Sequence[int]) -> tuple[tuple[Any, 
 def _class(stride: int, near: bool) -> int | None:
     """0 is always worth knowing; 1 and -1 where lanes may run along the axis."""
     return stride if stride == 0 or (near and stride in (1, -1)) else None
-
-
-_Axes = tuple[list[int], list[int], list[list[int]], list[int]]  # axes, extents, strides an operand, shifts an operand
 
 
 def _indexed(layouts: Sequence[Layout], joined: int | None) -> _Axes:
