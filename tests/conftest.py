@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from exprten_jit.backends import nvrtc_library
 from hypothesis import settings
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -51,9 +52,24 @@ def _why_no_gpu() -> str:
         return f"no CUDA device: {error}"
 
 
+@functools.cache
+def _why_no_nvrtc() -> str:
+    """Empty where CUDA text can be compiled, types of 16 bits included."""
+    try:
+        nvrtc_library.headers()
+    except nvrtc_library.MissingError as error:
+        return str(error)
+    return ""
+
+
+# marker -> the word that stands in EXPRTEN_REQUIRE where a skip is to be a failure, and why there is none
+NEEDS = {"gpu": ("cuda", _why_no_gpu), "nvrtc": ("nvrtc", _why_no_nvrtc)}
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("gpu") and (reason := _why_no_gpu()):
-        pytest.skip(reason)
+    for marker, (word, why) in NEEDS.items():
+        if item.get_closest_marker(marker) and (reason := why()):
+            (pytest.fail if word in os.environ.get("EXPRTEN_REQUIRE", "").split(",") else pytest.skip)(reason)
 
 
 @pytest.fixture
