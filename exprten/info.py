@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from exprten_jit.backends import llvm_run
+from exprten_jit.backends import llvm_run, nvrtc, nvrtc_library
 from exprten_jit.dtypes import ROWS
 from exprten_jit.store import store
 from exprten_jit.threads import default_threads, processors
@@ -38,18 +38,40 @@ def info() -> dict[str, Any]:
         "matrix products": available(),
         "kernel entry": "ctypes" if USE_CTYPES else "builtin",
         "disk cache": "none" if (disk := store()) is None else str(disk.folder),
+        "NVRTC": _nvrtc(),
+        "CuPy": _cupy(),
         "devices": ["cpu"],
         "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("EXPRTEN_")},
     }
 
 
 def _version() -> str:
+    return _installed("exprten") or "not installed"
+
+
+def _installed(name: str) -> str | None:
+    """The version of an installed distribution."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return version("exprten")
+        return version(name)
     except PackageNotFoundError:
-        return "not installed"
+        return None
+
+
+def _nvrtc() -> str:
+    """Version, and where it was found; a driver is not needed for that."""
+    try:
+        found = nvrtc_library.library()
+    except nvrtc_library.MissingError:
+        return "none"
+    return f"{'.'.join(map(str, nvrtc.version()))} ({found.where}: {found.path})"
+
+
+def _cupy() -> str:
+    """The distribution of it that is installed: to import it would take longer than all the rest."""
+    found = {name: _installed(name) for name in ("cupy-cuda13x", "cupy-cuda12x", "cupy")}
+    return next((f"{version} ({name})" for name, version in found.items() if version), "none")
 
 
 def stats() -> Stats:

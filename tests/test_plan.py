@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exprten_jit import dtypes, generate, text
+from exprten_jit.backends import nvrtc
 from exprten_jit.nest import Machine, show
 
 import exprten as xt
@@ -293,6 +294,19 @@ def test_info_as_json_is_xt_info():
     assert said["llvmlite"] == importlib.metadata.version("llvmlite")
     assert said["element types"] == [row.name for row in dtypes.ROWS]
     assert said["vector bits"] in (128, 256, 512)
+
+
+def test_info_tells_what_a_gpu_would_need():
+    code = "import json, sys, exprten as xt; print(json.dumps([xt.info()['NVRTC'], xt.info()['CuPy'], 'cupy' in sys.modules]))"
+    compiler, cupy, imported = json.loads(run("-c", code).stdout)
+    assert compiler == "none" or re.fullmatch(r"1\d\.\d+ \([\w. ]+: .*nvrtc.*\)", compiler)
+    assert cupy == "none" or re.fullmatch(r"\d+\.\d+\S* \(cupy\S*\)", cupy)
+    assert not imported
+
+
+@pytest.mark.nvrtc
+def test_info_finds_nvrtc_where_it_is():
+    assert xt.info()["NVRTC"].startswith(".".join(map(str, nvrtc.version())))
 
 
 def test_info_names_the_environment_in_force():
