@@ -5,10 +5,14 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from exprten_jit.backends import nvrtc_library
 from hypothesis import settings
+
+if TYPE_CHECKING:  # it needs POSIX
+    from emulator import Emulator
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -70,6 +74,30 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, (word, why) in NEEDS.items():
         if item.get_closest_marker(marker) and (reason := why()):
             (pytest.fail if word in os.environ.get("EXPRTEN_REQUIRE", "").split(",") else pytest.skip)(reason)
+
+
+def need(what: str, reason: str) -> None:
+    """Skip where something is missing, for a reason that is not empty; fail if EXPRTEN_REQUIRE, a list with commas, names it."""
+    if reason and what in os.environ.get("EXPRTEN_REQUIRE", "").split(","):
+        pytest.fail(f"EXPRTEN_REQUIRE asks for {what}: {reason}")
+    if reason:
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def _emulator() -> "Emulator":
+    from emulator import Emulator, why_not
+
+    need("emulator", why_not())
+    return Emulator()
+
+
+@pytest.fixture
+def emulator(_emulator: "Emulator") -> "Emulator":
+    """Executes CUDA C++ on the CPU; threads run in order until a test says otherwise."""
+    _emulator.reset()
+    _emulator.seed = 0
+    return _emulator
 
 
 @pytest.fixture
