@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from exprten_jit import compile_kernel, references
+from exprten_jit.backends.cuda_text import unsigned
 from exprten_jit.derived import DERIVED, TABLE
 from exprten_jit.dtypes import BOOL, DType
 from exprten_jit.dtypes import ROWS as ALL_ROWS
@@ -435,7 +436,7 @@ def test_every_row_has_complete_columns():
         assert set(row.llvm) == set(row.cuda), row.name
         assert set(row.llvm) <= set("fiub"), row.name
         for kind, template in row.cuda.items():
-            used = {int(text[0]) for text in template.split("{")[1:]}
+            used = {int(text[0]) for text in template.split("{")[1:] if text[0] not in "TU"}
             assert used == set(range(row.arity)), f"cuda column of {row.name}, kind {kind}: {template}"
     for row in DERIVED:
         assert callable(row.expand), row.name
@@ -703,7 +704,7 @@ def cpp(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     for name, types, result in PRIMITIVE_CASES:
         template = {row.name: row for row in PRIMITIVES}[name].cuda[types[0].kind]
         parameters = ", ".join(f"const {d.cuda} *x{k}" for k, d in enumerate(types))
-        value = template.format(*(f"x{k}[i]" for k in range(len(types))))
+        value = template.format(*(f"x{k}[i]" for k in range(len(types))), T=result.cuda, U=unsigned(types[0]))
         lines.append(
             f'extern "C" void f_{name}_{types[-1]}({result.cuda} *out, {parameters}, long long n) '
             f"{{ for (long long i = 0; i < n; ++i) out[i] = {value}; }}"

@@ -10,7 +10,8 @@ Columns:
     resolve       operand types -> operand types to convert to, then the result's; default: `reference`'s own loops (NEP 50)
     llvm          kind -> an instruction (`strict`: without flags), `@llvm.…` (an intrinsic, overloaded on the type) or `%…` (a helper,
                   called lane by lane)
-    cuda          kind -> C text of the value with {0} {1} {2} for the operands
+    cuda          kind -> C text of the value with {0} {1} {2} for the operands, {T} for its type and {U} for the unsigned type that
+                  integers are computed in
     derivative    (o, *operands) -> one partial derivative an operand; `o` is any namespace with NumPy's names; None: not
                   differentiable there
     domain        an interval for each operand, for tests and for error texts
@@ -212,18 +213,18 @@ PRIMITIVES: tuple[Primitive, ...] = (
     # arithmetic; on bool, addition is `or` and multiplication is `and`, as in NumPy
     Primitive("add", 2, np.add, lambda o, a, b: (1, 1), rounds=True,
               llvm={"f": "fadd", "i": "add", "u": "add", "b": "or"},
-              cuda={**_kinds("fiu", "({0} + {1})"), "b": "({0} | {1})"}),
+              cuda={"f": "({0} + {1})", **_kinds("iu", "({T})(({U}){0} + ({U}){1})"), "b": "({0} | {1})"}),
     Primitive("subtract", 2, np.subtract, lambda o, a, b: (1, -1), rounds=True,
-              llvm={"f": "fsub", "i": "sub", "u": "sub"}, cuda=_kinds("fiu", "({0} - {1})")),
+              llvm={"f": "fsub", "i": "sub", "u": "sub"}, cuda={"f": "({0} - {1})", **_kinds("iu", "({T})(({U}){0} - ({U}){1})")}),
     Primitive("multiply", 2, np.multiply, lambda o, a, b: (b, a), rounds=True,
               llvm={"f": "fmul", "i": "mul", "u": "mul", "b": "and"},
-              cuda={**_kinds("fiu", "({0} * {1})"), "b": "({0} & {1})"}),
+              cuda={"f": "({0} * {1})", **_kinds("iu", "({T})(({U}){0} * ({U}){1})"), "b": "({0} & {1})"}),
     # the same, and never part of an fma that is not written: what formulas are made of, whatever fast_math permits
     Primitive("times", 2, np.multiply, rounds=True, llvm={"f": "strict fmul"}, cuda={"f": "xt_times({0}, {1})"}),
     Primitive("divide", 2, np.divide, lambda o, a, b: (1 / b, -a / (b * b)), (REAL, NONZERO), cost=4, rounds=True,
               llvm={"f": "fdiv"}, cuda={"f": "({0} / {1})"}),
     Primitive("quotient", 2, _quotient, None, (REAL, NONZERO), cost=8, resolve=common_types,
-              llvm={"i": "sdiv", "u": "udiv"}, cuda=_kinds("iu", "({0} / {1})")),
+              llvm={"i": "sdiv", "u": "udiv"}, cuda=_kinds("iu", "({T})({0} / {1})")),
     Primitive("fmod", 2, np.fmod, lambda o, a, b: (1, -o.trunc(a / b)), (REAL, NONZERO), cost=20,
               llvm={"f": "frem"}, cuda={"f": "fmod({0}, {1})"}),
     Primitive("negative", 1, np.negative, lambda o, a: (-1,),
@@ -253,14 +254,14 @@ PRIMITIVES: tuple[Primitive, ...] = (
     _compare("equal", np.equal, "oeq", "eq", "eq", "=="),
     _compare("not_equal", np.not_equal, "une", "ne", "ne", "!="),
     # bits
-    Primitive("bitwise_and", 2, np.bitwise_and, llvm=_kinds("iub", "and"), cuda=_kinds("iub", "({0} & {1})")),
-    Primitive("bitwise_or", 2, np.bitwise_or, llvm=_kinds("iub", "or"), cuda=_kinds("iub", "({0} | {1})")),
-    Primitive("bitwise_xor", 2, np.bitwise_xor, llvm=_kinds("iub", "xor"), cuda=_kinds("iub", "({0} ^ {1})")),
+    Primitive("bitwise_and", 2, np.bitwise_and, llvm=_kinds("iub", "and"), cuda={**_kinds("iu", "({T})({0} & {1})"), "b": "({0} & {1})"}),
+    Primitive("bitwise_or", 2, np.bitwise_or, llvm=_kinds("iub", "or"), cuda={**_kinds("iu", "({T})({0} | {1})"), "b": "({0} | {1})"}),
+    Primitive("bitwise_xor", 2, np.bitwise_xor, llvm=_kinds("iub", "xor"), cuda={**_kinds("iu", "({T})({0} ^ {1})"), "b": "({0} != {1})"}),
     # a shift by less than the width; `derived` has NumPy's, for every count
     Primitive("shift_left", 2, np.left_shift, None, (REAL, SHIFT), resolve=_wide_shift,
-              llvm=_kinds("iu", "shl"), cuda=_kinds("iu", "({0} << {1})")),
+              llvm=_kinds("iu", "shl"), cuda=_kinds("iu", "({T})(({U}){0} << {1})")),
     Primitive("shift_right", 2, np.right_shift, None, (REAL, SHIFT), resolve=_wide_shift,
-              llvm={"i": "ashr", "u": "lshr"}, cuda=_kinds("iu", "({0} >> {1})")),
+              llvm={"i": "ashr", "u": "lshr"}, cuda=_kinds("iu", "({T})({0} >> {1})")),
     Primitive("fma", 3, _fma, resolve=common_types, rounds=True,
               llvm={"f": "@llvm.fma"}, cuda={"f": "fma({0}, {1}, {2})"}),
     # a * 2**k, rounded once, for an a between 2**-40 and 2**40 and a whole k of at most twice the largest exponent; NaN where both are
@@ -276,7 +277,7 @@ PRIMITIVES: tuple[Primitive, ...] = (
               llvm=_kinds("iu", "%ipow"), cuda=_kinds("iu", "xt_ipow({0}, {1})")),
     Primitive("euclid", 2, np.gcd, cost=60, llvm={"u": "%euclid"}, cuda={"u": "xt_euclid({0}, {1})"}),
     # how many bits are set, in the type of the operand
-    Primitive("popcount", 1, np.bitwise_count, cost=2, resolve=common_types, llvm={"u": "@llvm.ctpop"}, cuda={"u": "xt_popcount({0})"}),
+    Primitive("popcount", 1, np.bitwise_count, cost=2, resolve=common_types, llvm={"u": "@llvm.ctpop"}, cuda={"u": "({T})xt_popcount(({U}){0})"}),
 )
 # fmt: on
 

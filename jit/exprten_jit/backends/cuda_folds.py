@@ -1,0 +1,281 @@
+"""Folds as CUDA C++: by a thread for itself, or by a warp, in the order that `reducers` defines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..folds import combined, folds_of, joined
+from ..grid import PAIRS, SHORT, exact
+from ..ir import Fold, Local, Value, components, local
+from ..reducers import Order, identities, reducer_of
+from ..rewrite import walk
+from .cuda_text import in_register, literal
+from .cuda_values import Known, Values, bare
+
+WARP = 32
+LEVELS = 32  # blocks whose results wait: so many times 2 to the power of it there may be
+
+Row = list[str]  # a name for each component
+Block = Callable[[str, str], Row]  # (from, to) -> what the elements between come to
+
+
+class Folds(Values):
+    """Writes folds. `long` tells those that may have more elements than a block."""
+
+    def __init__(self, roots: Sequence[Value], long: Callable[[Fold, int], bool]) -> None:
+        super().__init__(roots)
+        self.long = long
+        self._made: dict[tuple[Fold, bool], tuple[tuple[Local, ...], tuple[Local, ...], tuple[Value, ...]]] = {}
+
+    # by a thread
+
+    def fold(self, node: Fold, known: Known) -> Row:
+        """By the thread for itself."""
+        order = node.order
+        assert order is not None, "a scheduled fold has an order"
+        n = self.extent(node, known)
+        if exact(node):
+            return self._elements(node, known, self._begun([node])[0], "0", n, "1")
+        if order == PAIRS:
+            return self._in_blocks([node], n, 1, lambda first, last: self._one(node, known, first, last))[0]
+        if order.grouped:
+            return self._in_blocks([node], n, order.block, lambda a, b: self._grouped(node, order, known, a, b))[0]
+        if not self.long(node, SHORT):
+            return self._short(node, known, n)
+        return self._in_blocks([node], n, order.block, lambda a, b: self._by_lanes(node, order, known, a, b))[0]
+
+    def _one(self, node: Fold, known: Known, first: str, last: str) -> Row:
+        """A block of one element, if it is there."""
+        (found,) = self._begun([node])
+        with self.block(f"if ({first} < {last})"):
+            self._set(found, self._bodies(node, known, first))
+        return found
+
+    def _grouped(self, node: Fold, order: Order, known: Known, first: str, last: str) -> Row:
+        (found,) = self._begun([node])
+        k = self.name("k")
+        with self.block(f"for (idx {k} = {first}; {k} < {last}; {k} += {order.lanes})"):
+            group = []
+            for n in range(order.lanes):
+                (one,) = self._begun([node])
+                with self.block(f"if ({k} + {n} < {last})"):
+                    self._set(one, self._bodies(node, known, f"{k} + {n}"))
+                group.append(one)
+            while len(group) > 1:
+                half = len(group) // 2
+                group = [self._together(node, group[n], group[n + half]) for n in range(half)]
+            self._set(found, self._together(node, found, group[0]))
+        return found
+
+    def _short(self, node: Fold, known: Known, n: str) -> Row:
+        """A row of few elements: one a lane, in registers."""
+        lanes = self._lanes(node, SHORT)
+        k = self.name("k")
+        self.put("#pragma unroll")
+        with self.block(f"for (int {k} = 0; {k} < {SHORT}; ++{k})"):
+            self._set([f"{x}[{k}]" for x in lanes], self._identity(node))
+            with self.block(f"if ({k} < {n})"):
+                self._set([f"{x}[{k}]" for x in lanes], self._bodies(node, known, k))
+        return self._halved(node, lanes, SHORT)
+
+    def _by_lanes(self, node: Fold, order: Order, known: Known, first: str, last: str) -> Row:
+        lanes = self._lanes(node, order.lanes)
+        k = self.name("k")
+        with self.block(f"for (int {k} = 0; {k} < {order.lanes}; ++{k})"):
+            self._set([f"{x}[{k}]" for x in lanes], self._identity(node))
+        k = self.name("k")
+        with self.block(f"for (idx {k} = {first}; {k} < {last}; ++{k})"):
+            at = [f"{x}[({k} - {first}) % {order.lanes}]" for x in lanes]
+            self._set(at, self._together(node, at, self._bodies(node, known, k), after=True))
+        return self._halved(node, lanes, order.lanes)
+
+    def _lanes(self, node: Fold, count: int) -> Row:
+        lanes = [self.name("l") for _ in node.dtypes]
+        for x, dtype in zip(lanes, node.dtypes, strict=True):
+            self.put(f"{in_register(dtype)} {x}[{count}];")
+        return lanes
+
+    def _halved(self, node: Fold, lanes: Row, count: int) -> Row:
+        half, k = self.name("h"), self.name("k")
+        self.put("#pragma unroll")
+        with self.block(f"for (int {half} = {count // 2}; {half} > 0; {half} /= 2)"):
+            self.put("#pragma unroll")
+            with self.block(f"for (int {k} = 0; {k} < {half}; ++{k})"):
+                here, there = ([f"{x}[{place}]" for x in lanes] for place in (k, f"{k} + {half}"))
+                self._set(here, self._together(node, here, there))
+        return [f"{x}[0]" for x in lanes]
+
+    # by a warp
+
+    def team(self, folds: Sequence[Fold], known: Known) -> None:
+        """Folds by all threads of a warp, `lane` being a thread's number in it: every thread knows the results."""
+        left = list(folds)
+        while left:
+            first = left[0]
+            group = [f for f in left if _alike(f, first) and not any(g in left for g in folds_of(*f.bodies))]
+            left = [f for f in left if f not in group]
+            for node, found in zip(group, self._by_warp(group, known), strict=True):
+                for value, text in zip(components(node), found, strict=True):
+                    name = self.name()
+                    self.put(f"const {in_register(value.dtype)} {name} = xt_first({text});")
+                    known.values[value] = name
+                known.values[node] = known.values[components(node)[0]]
+
+    def _by_warp(self, group: list[Fold], known: Known) -> list[Row]:
+        order = group[0].order
+        assert order is not None, "a scheduled fold has an order"
+        n = self.extent(group[0], known)
+        if all(exact(f) for f in group) and order != PAIRS:
+            found = self._begun(group)
+            self._strided(group, known, found, "0", n, WARP)
+            return [self._down(f, row, (16, 8, 4, 2, 1)) for f, row in zip(group, found, strict=True)]
+        if order == PAIRS:
+            return self._in_blocks(group, n, WARP, lambda a, b: self._neighbours(group, known, a, b))
+        return self._in_blocks(group, n, order.block, lambda a, b: self._block(group, order, known, a, b))
+
+    def _neighbours(self, group: list[Fold], known: Known, first: str, last: str) -> list[Row]:
+        """Results of blocks, one a thread."""
+        found = self._begun(group)
+        with self.block(f"if ({first} + lane < {last})"):
+            for f, row in zip(group, found, strict=True):
+                self._set(row, self._bodies(f, known, f"{first} + lane"))
+        return [self._down(f, row, (1, 2, 4, 8, 16)) for f, row in zip(group, found, strict=True)]
+
+    def _block(self, group: list[Fold], order: Order, known: Known, first: str, last: str) -> list[Row]:
+        found = self._begun(group)
+        self._strided(group, known, found, first, last, order.lanes)
+        steps = [order.lanes >> n for n in range(1, order.lanes.bit_length())]
+        return [self._down(f, row, steps) for f, row in zip(group, found, strict=True)]
+
+    def _strided(self, group: list[Fold], known: Known, found: list[Row], first: str, last: str, lanes: int) -> None:
+        """Each of so many threads brings every so-manyth element to its accumulators."""
+        k = self.name("k")
+        start = "lane" if first == "0" else f"{first} + lane"
+        self.put("#pragma unroll 4")
+        only = "" if lanes == WARP else f"lane < {lanes} && "
+        with self.block(f"for (idx {k} = {start}; {only}{k} < {last}; {k} += {lanes})"):
+            inside = known.copy()
+            for f, row in zip(group, found, strict=True):
+                self._set(row, self._together(f, row, self._bodies(f, inside, k, fresh=False), after=True))
+
+    def _down(self, node: Fold, row: Row, steps: Sequence[int]) -> Row:
+        """What the threads of a warp have, in the first of them."""
+        by = self.name("h")
+        halving = steps[0] > steps[-1]
+        step = f"{by} > 0; {by} /= 2" if halving else f"{by} <= {steps[-1]}; {by} *= 2"
+        self.put("#pragma unroll")
+        with self.block(f"for (int {by} = {steps[0]}; {step})"):
+            self._set(row, self._together(node, row, [f"xt_down({x}, {by})" for x in row]))
+        return row
+
+    # parts that both have
+
+    def _in_blocks(
+        self, group: list[Fold], n: str, size: int, block: Callable[[str, str], list[Row] | Row]
+    ) -> list[Row]:
+        """Blocks of `size` elements, one after the other; their results pair up like the bits of a counter."""
+
+        def rows(first: str, last: str) -> list[Row]:
+            made = block(first, last)
+            return made if isinstance(made[0], list) else [made]
+
+        if not any(self.long(f, size) for f in group):
+            return rows("0", n)
+        waiting = [[self.name("w") for _ in f.dtypes] for f in group]
+        for f, names in zip(group, waiting, strict=True):
+            for x, dtype in zip(names, f.dtypes, strict=True):
+                self.put(f"{in_register(dtype)} {x}[{LEVELS}];")
+        top, first, last, number, carries = (self.name(stem) for stem in ("top", "from", "to", "number", "carry"))
+        self.put(f"int {top} = 0;")
+        self.put(f"idx {number} = 0;")
+        with self.block(f"for (idx {first} = 0; {first} == 0 || {first} < {n}; {first} += {size}, ++{number})"):
+            self.put(f"const idx {last} = {n} - {first} < {size} ? {n} : {first} + {size};")
+            found = rows(first, last)
+            with self.block(f"for (idx {carries} = {number}; {carries} & 1; {carries} >>= 1)"):
+                self._join_waiting(group, waiting, top, found)
+            for names, row in zip(waiting, found, strict=True):
+                self._set([f"{x}[{top}]" for x in names], row)
+            self.put(f"++{top};")
+        self.put(f"--{top};")
+        found = self._begun(group)
+        for names, row in zip(waiting, found, strict=True):
+            self._set(row, [f"{x}[{top}]" for x in names])
+        with self.block(f"while ({top} > 0)"):
+            self._join_waiting(group, waiting, top, found)
+        return found
+
+    def _join_waiting(self, group: list[Fold], waiting: list[Row], top: str, found: list[Row]) -> None:
+        self.put(f"--{top};")
+        for f, names, row in zip(group, waiting, found, strict=True):
+            self._set(row, self._together(f, [f"{x}[{top}]" for x in names], row))
+
+    def _elements(self, node: Fold, known: Known, found: Row, first: str, last: str, step: str) -> Row:
+        k = self.name("k")
+        with self.block(f"for (idx {k} = {first}; {k} < {last}; {k} += {step})"):
+            self._set(found, self._together(node, found, self._bodies(node, known, k), after=True))
+        return found
+
+    def extent(self, node: Fold, known: Known) -> str:
+        """How many elements a fold has."""
+        text = self.index(node.extent, known)
+        if text.isidentifier() or text.isdigit():
+            return text
+        name = self.name("n")
+        self.put(f"const idx {name} = {bare(text)};")
+        return name
+
+    def _begun(self, group: Sequence[Fold]) -> list[Row]:
+        """Accumulators."""
+        found = []
+        for f in group:
+            names = [self.name("a") for _ in f.dtypes]
+            for name, dtype, text in zip(names, f.dtypes, self._identity(f), strict=True):
+                self.put(f"{in_register(dtype)} {name} = {bare(text)};")
+            found.append(names)
+        return found
+
+    def _identity(self, node: Fold) -> Row:
+        numbers = identities(reducer_of(node.reducer), node.dtypes)
+        return [literal(x, dtype) for x, dtype in zip(numbers, node.dtypes, strict=True)]
+
+    def _bodies(self, node: Fold, known: Known, at: str, fresh: bool = True) -> Row:
+        """The element at an index, which no name outside is to know."""
+        inside = known.copy() if fresh else known
+        inside.indices[node.axis] = at if at.isidentifier() else f"({at})"
+        return [self.value(body, inside) for body in node.bodies]
+
+    def _together(self, node: Fold, a: Row, b: Row, after: bool = False) -> Row:
+        """Accumulators brought together; `after`: the second are elements that stand behind all of the first."""
+        mine, theirs, results = self._combination(node, after)
+        known = Known()
+        for names, given in ((mine, a), (theirs, b)):
+            for x, text in zip(names, given, strict=True):
+                once = text.replace("[", "_").replace("]", "_").isidentifier() or self.uses[x] < 2
+                known.values[x] = text if once else self.let(x.dtype, text)
+        return [self.value(result, known) for result in results]
+
+    def _combination(self, node: Fold, after: bool) -> tuple[tuple[Local, ...], tuple[Local, ...], tuple[Value, ...]]:
+        if (node, after) not in self._made:
+            mine, theirs = (tuple(local(f"{s}{n}", d) for n, d in enumerate(node.dtypes)) for s in ("mine", "theirs"))
+            results = joined(node, mine, theirs) if after else combined(node, mine, theirs)
+            for value in walk(*results):
+                self.uses.update(value.children)
+            self._made[node, after] = mine, theirs, results
+        return self._made[node, after]
+
+    def _set(self, names: Sequence[str], texts: Sequence[str]) -> None:
+        """Assign all at once."""
+        if len(names) > 1:
+            texts = [x if x.isidentifier() and x not in names else self._kept(x) for x in texts]
+        for name, text in zip(names, texts, strict=True):
+            if name != text:
+                self.put(f"{name} = {bare(text)};")
+
+    def _kept(self, text: str) -> str:
+        name = self.name()
+        self.put(f"const auto {name} = {bare(text)};")
+        return name
+
+
+def _alike(f: Fold, g: Fold) -> bool:
+    return (f.axis, f.extent, f.order, exact(f)) == (g.axis, g.extent, g.order, exact(g))

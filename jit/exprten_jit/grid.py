@@ -1,0 +1,223 @@
+"""What a GPU launches for a kernel: one grid of threads after the other, as data.
+
+grid ::= Grid(axes, stores)                            # a thread at every point; it computes the folds in the values itself
+       | Grid(axes, stores, team, folds, inner)        # a warp at every point; it computes the folds, then walks the inner axes
+
+A fold that is needed at fewer points than there are elements is computed by a grid of its own, into scratch, and read from there.
+One of few and long rows is cut into parts: a grid for the parts, and what remains is a fold of their results, which pair up as
+blocks do (`reducers`). So folds have the order, and the bits, that they have everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from .bounds import upper
+from .dtypes import INDEX
+from .folds import folds_of, loads
+from .ir import Axis, Fold, Kernel, Leaf, Size, Store, Value, axis, components, fold, index, load, op, size
+from .reducers import Order, reducer_of
+from .rewrite import substitute
+
+PAIRS = Order(1, 1)  # results of blocks: each is a block
+SHORT = 16  # elements that a thread folds by itself along a row: no more than the least order has lanes
+FEW = 8  # results of parts that a thread brings together by itself
+MOST_PARTS = 4096
+PER_PROCESSOR = 1024  # threads that keep a multiprocessor busy
+
+Loops = tuple[tuple[Axis, Value], ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """`axes` are flattened and shared out, to threads or, with `team`, to warps. With `order`, `forward` or `reverse`, one block of
+    threads walks them in that order, a stretch at a time, and stores a stretch when all of it is computed.
+    """
+
+    axes: Loops
+    stores: tuple[Store, ...]
+    team: bool = False
+    folds: tuple[Fold, ...] = ()
+    inner: Loops = ()
+    order: str = "any"
+
+
+@dataclass(frozen=True)
+class Program:
+    """Grids to launch one after the other. `scratch` is memory with so many elements, `sizes` are arguments besides the kernel's own."""
+
+    kernel: Kernel
+    grids: tuple[Grid, ...]
+    scratch: tuple[tuple[Leaf, Value], ...]
+    sizes: tuple[tuple[Size, int], ...]
+
+
+def program(
+    kernel: Kernel,
+    sizes: Mapping[str, int],
+    multiprocessors: int,
+    order: str = "any",
+    overlapping: Collection[Leaf] = (),
+) -> Program:
+    """What to launch for a kernel of these sizes. `overlapping` are leaves that may share memory with a target at other places."""
+    planner = _Planner(dict(sizes), multiprocessors)
+    for part in kernel.parts:
+        planner.part(part, order, overlapping)
+    return Program(kernel, tuple(planner.grids), tuple(planner.scratch), tuple(planner.extra))
+
+
+class _Planner:
+    def __init__(self, sizes: dict[str, int], multiprocessors: int) -> None:
+        self.sizes = sizes
+        self.enough = PER_PROCESSOR * multiprocessors
+        self.grids: list[Grid] = []
+        self.scratch: list[tuple[Leaf, Value]] = []
+        self.extra: list[tuple[Size, int]] = []
+        self.extents: dict[Axis, Value] = {}
+
+    def part(self, part: Kernel, order: str, overlapping: Collection[Leaf]) -> None:
+        self.memory = {store.leaf for store in part.stores} | set(overlapping)
+        self.axes, stores = part.axes, part.stores
+        if order != "any":
+            self.grids.append(Grid(part.axes, stores, order=order))
+            return
+        while found := self._next(stores):
+            stores = self._computed(found, stores)
+        rows = self._rows(stores)
+        if rows:
+            depth = len(rows[0].free)
+            self.grids.append(Grid(part.axes[:depth], stores, True, tuple(rows), part.axes[depth:]))
+        else:
+            self.grids.append(Grid(part.axes, stores))
+
+    # which folds
+
+    def _next(self, stores: Sequence[Store]) -> list[Fold]:
+        """Folds for a grid of their own, that can share one: those that need no other such grid before."""
+        folds = folds_of(*(s.value for s in stores))
+        self.extents = self._extents(folds)
+        here = set(self._rows(stores))
+        apart = [f for f in folds if f not in here and not self._alone(f)]
+        ready = [f for f in apart if not any(f is not g and g in apart for g in folds_of(*f.bodies))]
+        first = ready[:1]
+        return [f for f in ready if (f.free, f.extent, f.order) == (first[0].free, first[0].extent, first[0].order)]
+
+    def _extents(self, folds: Sequence[Fold]) -> dict[Axis, Value]:
+        """Of the axes of the loops, and of folds where all that have an axis agree."""
+        found: dict[Axis, set[Value]] = {}
+        for f in folds:
+            found.setdefault(f.axis, set()).add(f.extent)
+        return {a: next(iter(e)) for a, e in found.items() if len(e) == 1} | dict(self.axes)
+
+    def _rows(self, stores: Sequence[Store]) -> list[Fold]:
+        """Folds that a warp computes before it stores its row: all at the same outer loops, as far in as there are any."""
+        folds = [f for f in folds_of(*(s.value for s in stores)) if self._by_team(f)]
+        outer = [frozenset(a for a, _ in self.axes[:k]) for k in range(len(self.axes), -1, -1)]
+        for depth in outer:
+            found = [f for f in folds if f.free == depth and not self._cut(f)]
+            if found and (depth or not self.axes):
+                return found
+        return []
+
+    def _by_team(self, f: Fold) -> bool:
+        """Whether a fold is a warp's, not a thread's: along a row that is not short, or of many parts at few points."""
+        assert f.order is not None, "a scheduled fold has an order"
+        if not f.free <= self.extents.keys():
+            return False
+        if f.order == PAIRS:
+            return self._length(f) > FEW and self._points(f) < self.enough
+        return not f.order.grouped and self._length(f) > SHORT
+
+    def _alone(self, f: Fold) -> bool:
+        """Whether every thread that needs a fold computes it."""
+        if self._by_team(f) or self._cut(f):
+            return False
+        around = f.free <= self.extents.keys()
+        loops = frozenset(a for a, _ in self.axes)
+        everywhere = f.free >= loops if loops else not f.free
+        if not around or everywhere:
+            return True
+        reads = {at.leaf for at, _ in loads(f)}
+        return self._length(f) <= SHORT and not reads & self.memory
+
+    def _cut(self, f: Fold) -> bool:
+        """Whether a fold is worth cutting into parts: long, and at too few points to keep the device busy."""
+        if f.order is None or f.order == PAIRS or not f.free <= self.extents.keys():
+            return False
+        threads = self._points(f) * (1 if f.order.grouped else 32)
+        return self._length(f) > 2 * f.order.block and 2 * threads < self.enough
+
+    def _length(self, f: Fold) -> int:
+        return upper(f.extent, {}, self.sizes)
+
+    def _points(self, f: Fold) -> int:
+        return prod(upper(self.extents[a], {}, self.sizes) for a in f.free if a in self.extents)
+
+    # grids of their own
+
+    def _computed(self, folds: list[Fold], stores: tuple[Store, ...]) -> tuple[Store, ...]:
+        """The stores, with folds that were computed before, or at least in part."""
+        free = folds[0].free
+        loops = tuple((a, e) for a, e in self.axes if a in free)
+        loops += tuple(sorted(((a, self.extents[a]) for a in free - dict(loops).keys()), key=lambda x: x[0].name))  # type: ignore[index, misc]
+        made = self._parts(folds, loops) if self._cut(folds[0]) else self._whole(folds, loops)
+        return tuple(replace(s, value=substitute(s.value, made)) for s in stores)
+
+    def _whole(self, folds: list[Fold], loops: Loops) -> dict[Value, Value]:
+        place, count = _row_major(loops)
+        made = {value: load(self._into(value, count), place) for f in folds for value in components(f)}
+        stores = tuple(Store(at.leaf, place, value) for value, at in made.items())
+        team = self._by_team(folds[0])
+        self.grids.append(Grid(loops, stores, team, tuple(folds) if team else ()))
+        return dict(made)
+
+    def _parts(self, folds: list[Fold], loops: Loops) -> dict[Value, Value]:
+        """Folds cut into parts of whole blocks, as many as two to some power."""
+        first, n = folds[0], self._length(folds[0])
+        assert first.order is not None, "a scheduled fold has an order"
+        wanted = max(2, min(MOST_PARTS, self.enough // max(1, self._points(first))))
+        each = first.order.block
+        while -(-n // each) > wanted:
+            each *= 2
+        per = size(f"per{len(self.extra)}")
+        self.extra.append((per, each))
+        self.sizes[per.name] = each
+        part, parts = axis(f"part{len(self.extra)}"), (first.extent + (per - 1)) // per
+        place, count = _row_major(((part, parts), *loops))
+        stores, made, partial = list[Store](), dict[Value, Value](), list[Fold]()
+        for f in folds:
+            moved = tuple(substitute(body, {f.axis: f.axis + part * per}) for body in f.bodies)
+            partial.append(fold(f.reducer, f.axis, lesser(per, f.extent - part * per), moved, f.order))
+            kept = [self._into(value, count) for value in components(f)]
+            stores += [Store(leaf, place, x) for leaf, x in zip(kept, components(partial[-1]), strict=True)]
+            whole = fold(f.reducer, part, parts, tuple(load(leaf, place) for leaf in kept), PAIRS)
+            made |= dict(zip(components(f), components(whole), strict=True))
+        self.extents[part] = parts
+        team = not first.order.grouped
+        self.grids.append(Grid(((part, parts), *loops), tuple(stores), team, tuple(partial) if team else ()))
+        return made
+
+    def _into(self, value: Value, count: Value) -> Leaf:
+        leaf = Leaf(f"scratch{len(self.scratch)}", value.dtype)
+        self.scratch.append((leaf, count))
+        return leaf
+
+
+def lesser(a: Value, b: Value) -> Value:
+    """The lesser of two indices."""
+    return op("minimum", (a, b), INDEX)
+
+
+def _row_major(loops: Loops) -> tuple[Value, Value]:
+    """Where a point lies among all of them, the last axis running fastest, and how many there are."""
+    place, count = index(0), index(1)
+    for a, extent in loops:
+        place, count = place * extent + a, count * extent
+    return place, count
+
+
+def exact(f: Fold) -> bool:
+    """Whether a fold has one result in every order."""
+    return all(reducer_of(f.reducer).exact(dtype) for dtype in f.dtypes)
