@@ -61,6 +61,7 @@ from .functions import quotient_remainder as divmod
 from .info import info, stats
 from .interop import (
     TensorContainer,
+    alloc_host,
     alloc_space,
     arange,
     array,
@@ -112,7 +113,7 @@ from .tensor import Tensor, assign
 __all__ = [
     "AliasError", "CompileError", "DTypeError", "Device", "DeviceError", "Expr", "ExprtenError", "F",
     "FreedSpaceError", "Kernel", "MismatchError", "NonFiniteError", "Op", "OutOfMemoryError", "Plan", "ReadOnlyError", "Reducer", "ShapeError",
-    "Stream", "Target", "Tensor", "TensorContainer", "abs", "all", "alloc_space", "any", "arange", "argmax",
+    "Stream", "Target", "Tensor", "TensorContainer", "abs", "all", "alloc_host", "alloc_space", "any", "arange", "argmax",
     "argmin", "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes",
     "broadcast_scalar", "broadcast_to", "broadcast_with_axis", "complex64", "complex128", "concat", "copy", "count_nonzero", "cpu", "crop",
     "divmod", "empty", "empty_like", "evaluate", "flip", "float16", "float32", "float64", "free_space", "full",

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from exprten_jit.dtypes import DType
 
-from .errors import AliasError, FreedSpaceError, ReadOnlyError, ShapeError
+from .errors import AliasError, DeviceError, FreedSpaceError, ReadOnlyError, ShapeError
 from .expression.expr import Expr, Weak, check_range, coerce
 from .expression.joined import Joined, parts_of
 from .expression.key import op_key
@@ -152,8 +152,14 @@ def _type_name(e: Expr | Weak) -> str:
 def addresses_of(target: Leaf | Joined, found: Gathered) -> tuple[tuple[int, ...], tuple[Buffer, ...]]:
     """Where targets and leaves lie, and in which buffers. Raises FreedSpaceError for one without memory."""
     addresses, buffers = [], []
+    device = target.device
     for leaf in (*parts_of(target), *found.leaves):
         buffer = leaf.buffer
+        if leaf.key.device is not device:
+            raise DeviceError(
+                f"assign: the target lies on {device}, the operand {leaf.described} on {leaf.key.device}; copy it there first, with "
+                "t.to(device) or xt.copy"
+            )
         address = buffer.address
         if isinstance(buffer, Promised):
             raise TypeError(

@@ -13,20 +13,21 @@ from .expression import expr
 from .expression import shape as shapes
 from .expression.expr import Expr, Iota
 from .expression.key import dtype_row
-from .expression.shape import Layout
+from .gpu.exchange import adopt, on_cuda
+from .gpu.transfer import transfer
 from .modes import MODES
-from .storage.buffer import NO_MEMORY, allocate, borrow
+from .storage.buffer import NO_MEMORY, allocate, allocate_host, borrow
+from .storage.capsule import CPU, CUDA_HOST
 from .storage.device import Device, cpu
 from .storage.dlpack import imported
-from .tensor import Tensor, handle, new, show, space
+from .tensor import Tensor, handle, new, rows_of, show, space
 
 _WRITE = MODES["write"]
-_DLPACK_CPU = 1  # kDLCPU
 
 
 def alloc_space(t: Tensor, pad: bool = False) -> Tensor:
-    """Give a handle its memory, uninitialised and 64-byte aligned; `pad` starts every row at a multiple of 64 bytes.
-    Raises FreedSpaceError where it has memory already. (mshadow AllocSpace)
+    """Give a handle its memory, uninitialised and 64-byte aligned; `pad` starts every row at a multiple of 64 bytes. On a GPU both
+    are 256, and the memory is of the stream that is current. Raises FreedSpaceError where it has memory already. (mshadow AllocSpace)
     """
     _require_tensor(t, "alloc_space")
     if t.buffer is not NO_MEMORY:
@@ -57,6 +58,15 @@ def empty(shape: Any, dtype: Any = np.float32, device: Device | None = None, pad
 
 def _empty(operation: str, shape: Any, dtype: Any, device: Device | None, pad: bool) -> Tensor:
     return new(shapes.shape_of(shape, operation), dtype_row(dtype, operation), device or cpu(), pad)
+
+
+def alloc_host(shape: Any, dtype: Any = np.float32) -> Tensor:
+    """A tensor of the CPU with uninitialised page-locked memory: a GPU copies from it and to it by itself, so `xt.copy` from it does
+    not wait. Raises DeviceError where there is no GPU.
+    """
+    row = dtype_row(dtype, "alloc_host")
+    layout = rows_of(shapes.shape_of(shape, "alloc_host"), row, cpu(), pad=False)
+    return handle(row, allocate_host(space(layout, row)), 0, layout, True)
 
 
 def full(shape: Any, value: Any, dtype: Any = None, device: Device | None = None, pad: bool = False) -> Tensor:
@@ -119,7 +129,8 @@ def array(obj: Any, dtype: Any = None, device: Device | None = None, pad: bool =
     complex64, Python ints int64; NumPy objects keep their type.
     """
     if isinstance(obj, Expr):
-        return store(_WRITE, _empty("array", obj.shape, obj.dtype if dtype is None else dtype, device, pad), obj)
+        t = _empty("array", obj.shape, obj.dtype if dtype is None else dtype, device, pad)
+        return transfer(t, obj) if isinstance(obj, Tensor) else store(_WRITE, t, obj)
     source = np.asarray(obj)
     if dtype is None:
         plain = not isinstance(obj, np.ndarray | np.generic)
@@ -134,24 +145,25 @@ def array(obj: Any, dtype: Any = None, device: Device | None = None, pad: bool =
             f"array: values of type {source.dtype} are not {row} (same-kind rule); convert them with np.asarray(x, {row})"
         )
     t = new(shapes.intern_shape(source.shape), row, device or cpu(), pad)
+    if t.device.kind == "gpu":
+        return transfer(t, _adopt(np.asarray(source, row.numpy, order="C")))
     t.numpy()[...] = source
     return t
 
 
 def asarray(obj: Any) -> Tensor:
-    """A tensor on the memory of a NumPy array, a DLPack exporter or a buffer: nothing is copied, and `obj` is kept alive.
+    """A tensor on the memory of a NumPy array, a CuPy array, a DLPack exporter or a buffer: nothing is copied, and `obj` is kept
+    alive. Memory on a GPU is of the stream that is current, which waits for the exporter's.
 
     Raises DTypeError for element types exprten does not have, foreign byte order and misaligned memory, DeviceError for memory on
-    a GPU.
+    a device that is neither a CPU nor a CUDA device.
     """
     if isinstance(obj, Tensor):
         return obj
-    if hasattr(obj, "__cuda_array_interface__") or (
-        hasattr(obj, "__dlpack_device__") and obj.__dlpack_device__()[0] != _DLPACK_CPU
-    ):
-        raise DeviceError(
-            f"asarray: a {type(obj).__name__} lies on a GPU, and this version of exprten runs on the CPU only"
-        )
+    if on_cuda(obj):
+        return adopt(obj)
+    if hasattr(obj, "__dlpack_device__") and obj.__dlpack_device__()[0] not in (CPU, CUDA_HOST):
+        raise DeviceError(f"asarray: a {type(obj).__name__} lies on DLPack's device {tuple(obj.__dlpack_device__())}")
     if isinstance(obj, np.ndarray):
         return _adopt(obj)
     if hasattr(obj, "__dlpack__"):
@@ -185,11 +197,13 @@ def _adopt(a: np.ndarray[Any, Any], operation: str = "asarray") -> Tensor:
 
 
 def copy(dst: Any, src: Any) -> Any:
-    """Copy the elements of `src` to `dst`, between tensors and NumPy arrays of one shape. Raises ShapeError where they differ."""
+    """Copy the elements of `src` to `dst`, between tensors and arrays of one shape, on any devices; types as in an assignment. To the
+    host it waits; to a GPU it goes on, in the order of the target's stream. Raises ShapeError where shapes differ.
+    """
     into, out_of = asarray(dst), asarray(src)
     if into.shape != out_of.shape:
         raise ShapeError(f"copy: shapes {into.shape} and {out_of.shape} differ")
-    store(_WRITE, into, out_of)
+    transfer(into, out_of)
     return dst
 
 
@@ -241,7 +255,7 @@ class TensorContainer(Tensor):
         wanted = shapes.shape_of(shape, "resize")
         self.buffer.check_unused("resize")
         row = self.key.dtype
-        layout = _layout(wanted, row.itemsize, self.pad)
+        layout = rows_of(wanted, row, self.device, self.pad)
         if self.buffer.address == 0 or space(layout, row) > self.buffer.nbytes:
             self.buffer = allocate(space(layout, row), self.device)
             self.offset = 0
@@ -253,7 +267,7 @@ class TensorContainer(Tensor):
         """Free the memory; the shape becomes (0,). `resize` gives memory again."""
         if self.buffer.address:
             self.buffer.free()
-        show(self, _layout(shapes.intern_shape((0,)), self.key.dtype.itemsize, self.pad))
+        show(self, rows_of(shapes.intern_shape((0,)), self.key.dtype, self.device, self.pad))
 
     def __enter__(self) -> TensorContainer:
         return self
@@ -262,9 +276,4 @@ class TensorContainer(Tensor):
         self.release()
 
 
-def _layout(shape: shapes.Shape, itemsize: int, pad: bool) -> Layout:
-    strides = shapes.padded_strides(shape, itemsize, 64) if pad else shapes.packed_strides(shape)
-    return shapes.layout(shape, strides)
-
-
-expr.late |= {"array": array, "borrow": _adopt, "evaluate": evaluate}
+expr.late |= {"array": array, "borrow": _adopt, "empty_like": empty_like, "evaluate": evaluate}

@@ -11,7 +11,7 @@ from exprten_jit.dtypes import DType
 
 from .assign import T, store
 from .assign import assign as assign_value
-from .errors import FreedSpaceError, ShapeError
+from .errors import DeviceError, FreedSpaceError, ShapeError
 from .expression import shape as shapes
 from .expression.expr import Expr, late, matmul, power
 from .expression.key import dtype_row, leaf_key
@@ -21,12 +21,12 @@ from .expression.shape import Layout, Shape
 from .modes import MODES, OPERATORS, ROWS, Mode
 from .options import current, scope
 from .statement.direct import calls_of
-from .storage.buffer import NO_MEMORY, Buffer, Export, Promised, allocate
-from .storage.device import DEFAULT_STREAM, Device, Stream, cpu, require_cpu
+from .storage.buffer import NO_MEMORY, ROW_ALIGNMENT, Buffer, Export, Promised, allocate
+from .storage.capsule import DEVICES
+from .storage.device import Device, Stream, check_device, cpu, current_stream
 from .storage.dlpack import exported
 
 _SLOT = {"shape": vars(Expr)["shape"], "writable": vars(Leaf)["writable"]}  # the slots behind properties
-ROW_ALIGNMENT = 64  # bytes, of the rows of a padded tensor
 
 
 class Tensor(Leaf):
@@ -55,7 +55,7 @@ class Tensor(Leaf):
     __irshift__: Callable[[Tensor, Any], Tensor]
 
     def __init__(self, shape: Any, dtype: Any = np.float32, device: Device | None = None) -> None:
-        require_cpu(device, "Tensor")
+        check_device(device, "Tensor")
         row = dtype_row(dtype, "Tensor")
         extents = shapes.shape_of(shape, "Tensor")
         _set(self, row, device or cpu(), NO_MEMORY, 0, shapes.layout(extents, shapes.packed_strides(extents)), True)
@@ -72,13 +72,13 @@ class Tensor(Leaf):
 
     @property
     def stream(self) -> Stream:
-        """The stream that statements with this target run on."""
-        return DEFAULT_STREAM
+        """The stream that statements with this target run on: the one that was current when its memory was allocated."""
+        return current_stream(self.device) if self.buffer is NO_MEMORY else self.buffer.stream
 
     def __repr__(self) -> str:
         if not self.buffer.address:
             return f"<tensor {self.shape} {self.dtype}, no memory>"
-        values = np.array2string(_array(self, _interface(self)), separator=", ", prefix="tensor(")
+        values = np.array2string(elements(self), separator=", ", prefix="tensor(")
         return f"tensor({values}, shape={self.shape}, dtype={self.dtype})"
 
     # views
@@ -170,7 +170,7 @@ class Tensor(Leaf):
 
     def _item(self) -> Any:
         require_memory(self, "item")
-        return _array(self, _interface(self)).item()
+        return elements(self).item()
 
     def __index__(self) -> int:
         if self.shape or self.key.dtype.kind not in "iu":
@@ -190,11 +190,17 @@ class Tensor(Leaf):
     # exchange
 
     def numpy(self) -> np.ndarray[Any, Any]:  # type: ignore[override]  # an expression has none
-        """The elements as a NumPy array on the same memory. While it lives the memory cannot be freed."""
+        """The elements as a NumPy array on the same memory, which cannot be freed while it lives. From a GPU, a copy."""
         require_memory(self, "numpy")
+        if self.device.kind == "gpu":
+            return elements(self)
         return _array(self, Export(self.buffer, _interface(self).__array_interface__))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:  # type: ignore[override]
+        if self.device.kind == "gpu":
+            raise DeviceError(
+                f"np.asarray: the tensor {self.described} lies on {self.device}; t.numpy() copies it to the host"
+            )
         array = self.numpy()
         wanted = array.dtype if dtype is None else np.dtype(dtype)
         if wanted != array.dtype and copy is False:
@@ -202,20 +208,27 @@ class Tensor(Leaf):
         return array.astype(wanted) if copy or wanted != array.dtype else array
 
     def __dlpack__(self, **how: Any) -> Any:  # every argument belongs to NumPy's implementation
+        require_memory(self, "__dlpack__")
+        if self.device.kind == "gpu":
+            return late["export"](self, **how)
         return exported(self.numpy(), self.key.dtype, how)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)  # kDLCPU
+        return (DEVICES[self.device.kind], self.device.index)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return late["cuda_interface"](self)  # type: ignore[no-any-return]
 
     def to(self, device: Device) -> Tensor:
         """The tensor itself where it lies on `device` already, else a copy of the elements there, packed."""
         require_memory(self, "to")
-        require_cpu(device, "to")
+        check_device(device, "to")
         return self if device == self.device else self._copy(device)
 
     def _copy(self, device: Device) -> Tensor:
         require_memory(self, "copy")
-        return store(MODES["write"], new(self.shape, self.key.dtype, device), self)
+        return late["transfer"](new(self.shape, self.key.dtype, device), self)  # type: ignore[no-any-return]
 
     __hash__ = object.__hash__
 
@@ -242,10 +255,16 @@ def handle(row: DType, buffer: Buffer, offset: int, layout: Layout, writable: bo
 
 def new(shape: Shape, row: DType, device: Device, pad: bool = False) -> Tensor:
     """A tensor with uninitialised memory of its own."""
-    require_cpu(device, "allocate")
-    strides = shapes.padded_strides(shape, row.itemsize, ROW_ALIGNMENT) if pad else shapes.packed_strides(shape)
-    layout = shapes.layout(shape, strides)
+    check_device(device, "allocate")
+    layout = rows_of(shape, row, device, pad)
     return handle(row, allocate(space(layout, row), device), 0, layout, True)
+
+
+def rows_of(shape: Shape, row: DType, device: Device, pad: bool) -> Layout:
+    """The layout of a tensor with memory of its own."""
+    alignment = ROW_ALIGNMENT[device.kind]
+    strides = shapes.padded_strides(shape, row.itemsize, alignment) if pad else shapes.packed_strides(shape)
+    return shapes.layout(shape, strides)
 
 
 def space(layout: Layout, row: DType) -> int:
@@ -267,6 +286,15 @@ def _part(t: Tensor, which: int) -> Tensor:
         return t
     layout = shapes.layout(t.shape, tuple(2 * s for s in t.layout.strides))
     return handle(row.real, t.buffer, t.offset + which * row.real.itemsize, layout, t.writable)
+
+
+def elements(t: Tensor) -> np.ndarray[Any, Any]:
+    """The elements as NumPy's, for as long as somebody else keeps the memory; from a GPU, a copy."""
+    if t.device.kind == "gpu":
+        array = np.empty(t.shape, t.dtype)
+        late["transfer"](late["borrow"](array), t)
+        return array
+    return _array(t, _interface(t))
 
 
 class _Interface:

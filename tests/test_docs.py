@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from emulator.driver import emulated
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -80,13 +81,17 @@ def _any_text(line):
     return ".*?".join(map(re.escape, line.split("…")))
 
 
+GPUS = {"gpu.md", "errors.md"}  # pages that have two GPUs, emulated
+
+
 def check(page):
     """Run a page, and exit with what differs."""
     names = {"__name__": "__main__"}
-    for block in blocks(page.read_text(encoding="utf-8")):
-        got, raised = run(block, str(page), names)
-        if block.expected is not None and not matches(block.expected, got, raised):
-            sys.exit(f"{page}:{block.line}: this prints\n{got}\nnot\n{block.expected}")
+    with emulated(devices=2) if page.name in GPUS else contextlib.nullcontext():
+        for block in blocks(page.read_text(encoding="utf-8")):
+            got, raised = run(block, str(page), names)
+            if block.expected is not None and not matches(block.expected, got, raised):
+                sys.exit(f"{page}:{block.line}: this prints\n{got}\nnot\n{block.expected}")
 
 
 if __name__ == "__main__":

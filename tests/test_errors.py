@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from emulator.driver import emulated
 from exprten_jit.dtypes import ROWS
 
 import exprten as xt
@@ -26,35 +27,43 @@ class Case(NamedTuple):
     text: str
 
 
+@pytest.fixture(autouse=True)
+def two_gpus():
+    """Emulated devices, and no others."""
+    with emulated(devices=2):
+        yield
+
+
 class OnGpu:
     """What CuPy's arrays look like from outside."""
 
-    @property
-    def __cuda_array_interface__(self):
-        return {"shape": (3,), "typestr": "<f4", "data": (256, False), "version": 3}
+    def __init__(self, tensor):
+        self.__cuda_array_interface__ = tensor.__cuda_array_interface__
 
 
-class OnGpuDlpack:
-    """What a GPU array looks like through DLPack alone."""
+class OnTpu:
+    """An array on a device that exprten knows nothing of."""
 
     def __dlpack__(self, **how):
-        raise BufferError("asked the CPU for a GPU's memory")
+        raise BufferError("asked for memory that nobody can read")
 
     def __dlpack_device__(self):
-        return (2, 0)
+        return (12, 3)
 
 
 def environment():
     """Names for the snippets: tensors a letter a type, all with memory."""
     numpy = {"f": np.float32, "d": np.float64, "i": np.int32, "k": np.int64, "u": np.uint8, "b": np.bool_}
     names = {name: xt.array(np.arange(6).reshape(2, 3).astype(dtype)) for name, dtype in numpy.items()}
+    numpy_f = np.arange(6, dtype=np.float32).reshape(2, 3)
     readonly = np.arange(3, dtype=np.float32)
     readonly.flags.writeable = False
     packed = np.zeros(4, [("a", "<f4"), ("b", "u1")])
     return names | {
         "xt": xt, "np": np, "Fraction": Fraction, "v": xt.array([1.0, 2.0, 3.0]), "w": xt.array(np.arange(16, dtype=np.float32).reshape(4, 4)),
         "s": xt.array(2.0), "h": xt.Tensor((2, 3)), "readonly": readonly, "raw": np.zeros(64, np.uint8), "packed": packed,
-        "OnGpu": OnGpu, "OnGpuDlpack": OnGpuDlpack, "elsewhere": xt.Tensor((2, 3), device=xt.cpu()),
+        "OnGpu": OnGpu, "OnTpu": OnTpu, "g": xt.array(numpy_f, device=xt.gpu(0)), "g1": xt.array(numpy_f, device=xt.gpu(1)),
+        "elsewhere": xt.Tensor((2, 3), device=xt.cpu()),
     }  # fmt: skip
 
 
@@ -317,17 +326,30 @@ MEMORY = [
 ]
 
 DEVICES = [
-    Case("gpu", "xt.gpu(0)", xt.DeviceError,
-         "gpu(0): this version of exprten has no GPU backend; it will come with the extras cuda12 and cuda13 "
-         '(pip install "exprten[cuda13]"); use xt.cpu()'),
-    Case("operand on a GPU", "f + OnGpu()", xt.DeviceError,
-         "add: a OnGpu lies on a GPU, the other operands on cpu; copy it with .get() first"),
-    Case("asarray of a GPU array", "xt.asarray(OnGpu())", xt.DeviceError,
-         "asarray: a OnGpu lies on a GPU, and this version of exprten runs on the CPU only"),
-    Case("asarray of a GPU array through DLPack", "xt.asarray(OnGpuDlpack())", xt.DeviceError,
-         "asarray: a OnGpuDlpack lies on a GPU, and this version of exprten runs on the CPU only"),
-    Case("a device made by hand", "xt.zeros(3, device=xt.Device('gpu'))", xt.DeviceError,
-         "allocate: there is no device gpu:0 in this version of exprten; use xt.cpu()"),
+    Case("gpu", "xt.gpu(7)", xt.DeviceError,
+         "gpu(7): there are 2 CUDA devices, from gpu(0) on; CUDA_VISIBLE_DEVICES decides which are seen"),
+    Case("no such kind", "xt.Device('tpu')", xt.DeviceError,
+         "Device: there is no kind of device 'tpu'; use xt.cpu() or xt.gpu(i)"),
+    Case("no device", "xt.zeros(3, device='gpu')", TypeError,
+         "allocate: 'gpu' is no device; use xt.cpu() or xt.gpu(i)"),
+    Case("a device made by hand", "xt.zeros(3, device=xt.Device('gpu', 2))", xt.DeviceError,
+         "gpu(2): there are 2 CUDA devices, from gpu(0) on; CUDA_VISIBLE_DEVICES decides which are seen"),
+    Case("operands on two", "f + g", xt.DeviceError,
+         "add: operands lie on cpu and gpu:0; bring them to one device with t.to(device)"),
+    Case("operands on two GPUs", "xt.maximum(g, g1)", xt.DeviceError,
+         "maximum: operands lie on gpu:0 and gpu:1; bring them to one device with t.to(device)"),
+    Case("an array in a tree on a GPU", "g * np.ones(3, np.float32)", xt.DeviceError,
+         "multiply: operands lie on gpu:0 and cpu; bring them to one device with t.to(device)"),
+    Case("an array on a GPU in a tree on the CPU", "f + OnGpu(g)", xt.DeviceError,
+         "add: operands lie on cpu and gpu:0; bring them to one device with t.to(device)"),
+    Case("target elsewhere", "g[...] = f", xt.DeviceError,
+         "assign: the target lies on gpu:0, the operand of shape (2, 3) and type float32 on cpu; copy it there first, with t.to(device) or xt.copy"),
+    Case("target on another GPU", "g1[...] = g * 2", xt.DeviceError,
+         "assign: the target lies on gpu:1, the operand of shape (2, 3) and type float32 on gpu:0; copy it there first, with t.to(device) or xt.copy"),
+    Case("NumPy and a GPU", "np.asarray(g)", xt.DeviceError,
+         "np.asarray: the tensor of shape (2, 3) and type float32 lies on gpu:0; t.numpy() copies it to the host"),
+    Case("asarray of a TPU's array", "xt.asarray(OnTpu())", xt.DeviceError,
+         "asarray: a OnTpu lies on DLPack's device (12, 3)"),
     Case("cuda", "xt.plan(f, 1).cuda", xt.DeviceError,
          "plan: a statement on cpu has no CUDA text; this version runs on the CPU only"),
     Case("ptx", "xt.plan(f, 1).ptx", xt.DeviceError,
@@ -435,7 +457,7 @@ def test_error_says_exactly(name):
     if "{in_use}" in case.text:
         gc.collect()  # what other tests left behind is not to be freed between the message and the count
     error = raised(case.code, names)
-    assert str(error) == case.text.replace("{in_use}", str(xt.memory.bytes_in_use))
+    assert str(error) == case.text.replace("{in_use}", str(xt.memory.on(xt.cpu()).bytes_in_use))
     assert isinstance(error, case.error)
     freed = {name for name, x in names.items() if isinstance(x, xt.Tensor) and not x.buffer.address}
     after = bytes_of(names)

@@ -46,6 +46,8 @@ FLOORS = {
     "exprten": [
         "*.__init__",
         "errors",
+        "gpu.cupy_driver",
+        "gpu.driver",
         "options modes blas storage.*",
         "expression.shape expression.show",
         "expression.key",
@@ -61,6 +63,7 @@ FLOORS = {
         "products.*",
         "assign functions reduce linalg",
         "tensor checks.*",
+        "gpu.*",
         "target",
         "plan own.*",
         "library kernels.*",

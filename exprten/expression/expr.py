@@ -16,7 +16,7 @@ import numpy as np
 from exprten_jit.derived import TABLE
 from exprten_jit.dtypes import DType, of_numpy
 
-from ..errors import CompileError, DeviceError, DTypeError
+from ..errors import CompileError, DTypeError
 from ..storage.device import Device, cpu
 from . import shape as shapes
 from .key import COMPARE, Key, Operand, cast_key, dtype_row, leaf_key, op_key
@@ -348,7 +348,7 @@ def _nodes(root: Expr, most: int) -> int:
 
 _SAME = {"deg2rad": "radians", "rad2deg": "degrees"}  # ufuncs that NumPy has twice
 
-# What floors above put here: `borrow` makes a leaf of a NumPy array for an operation, `evaluate` a tensor of an expression; `pick`,
+# What floors above put here: `borrow` makes a leaf of a NumPy array for an operation, `adopt` one of an array on a GPU, `transfer` copies between devices, `evaluate` a tensor of an expression; `pick`,
 # `transpose`, `reshape` and `broadcast_to` are methods of expressions that are Remaps, `product` is a Dot, `again` one that is
 # like one before; ufuncs that are no operation of the table stand here under NumPy's names.
 late: dict[str, Callable[..., Any]] = {}
@@ -367,7 +367,7 @@ def coerce(x: Any, op: str) -> Expr | Weak:
     if isinstance(x, np.ndarray):
         return late["borrow"](x, op)  # type: ignore[no-any-return]
     if hasattr(x, "__cuda_array_interface__"):
-        raise DeviceError(f"{op}: a {cls.__name__} lies on a GPU, the other operands on cpu; copy it with .get() first")
+        return late["adopt"](x, op)  # type: ignore[no-any-return]
     if isinstance(x, numbers.Number):
         raise DTypeError(f"{op}: a {cls.__name__} is no number that exprten has")
     hint = "; make it a tensor with xt.array(...)" if isinstance(x, list | tuple) else ""

@@ -15,14 +15,21 @@ import numpy as np
 from exprten_jit.locks import lock
 
 from ..errors import FreedSpaceError, OutOfMemoryError
-from .device import Device, cpu
+from ..gpu.driver import driver
+from .device import DEFAULT_STREAM, Device, Stream, cpu, current_stream, gpu
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
+ROW_ALIGNMENT = {
+    "cpu": ALIGNMENT,
+    "gpu": 256,
+}  # bytes, of the rows of a padded tensor: on a GPU that of every base address
 
 
 @dataclass
 class Memory:
-    """Tensor memory that exprten allocated: `allocations` and `frees` count, `bytes_in_use` and `peak_bytes` measure."""
+    """Tensor memory that exprten allocated: `allocations` and `frees` count, `bytes_in_use` and `peak_bytes` measure. Of one device:
+    `xt.memory.on(device)`; page-locked memory of the host is the CPU's.
+    """
 
     allocations: int = 0
     frees: int = 0
@@ -31,17 +38,24 @@ class Memory:
 
     def __post_init__(self) -> None:
         self._lock = lock()  # a buffer may die while another is being counted
+        self._of: dict[Device, Memory] = {}
 
-    def _allocated(self, nbytes: int) -> None:
-        with self._lock:
-            self.allocations += 1
-            self.bytes_in_use += nbytes
-            self.peak_bytes = max(self.peak_bytes, self.bytes_in_use)
+    def on(self, device: Device) -> Memory:
+        """The part of one device."""
+        return self._of.get(device) or self._of.setdefault(device, Memory())
 
-    def _freed(self, nbytes: int) -> None:
+    def _allocated(self, nbytes: int, device: Device) -> None:
         with self._lock:
-            self.frees += 1
-            self.bytes_in_use -= nbytes
+            for part in (self, self.on(device)):
+                part.allocations += 1
+                part.bytes_in_use += nbytes
+                part.peak_bytes = max(part.peak_bytes, part.bytes_in_use)
+
+    def _freed(self, nbytes: int, device: Device) -> None:
+        with self._lock:
+            for part in (self, self.on(device)):
+                part.frees += 1
+                part.bytes_in_use -= nbytes
 
 
 memory = Memory()
@@ -51,15 +65,25 @@ pin_lock = lock()  # of every buffer's `pins` and of freeing: a kernel may begin
 
 
 class Buffer:
-    """`nbytes` of memory from `address`; an address of 0 means there is none any more."""
+    """`nbytes` of memory from `address`; an address of 0 means there is none any more. All work on it is in the order of `stream`."""
 
-    __slots__ = ("address", "device", "exports", "nbytes", "owned", "owner", "pins", "readonly")
+    __slots__ = ("address", "device", "exports", "nbytes", "owned", "owner", "pins", "readonly", "stream")
 
-    def __init__(self, address: int, nbytes: int, owner: object, device: Device, owned: bool, readonly: bool) -> None:
+    def __init__(
+        self,
+        address: int,
+        nbytes: int,
+        owner: object,
+        device: Device,
+        owned: bool,
+        readonly: bool,
+        stream: Stream = DEFAULT_STREAM,
+    ) -> None:
         self.address = address
         self.nbytes = nbytes
         self.owner = owner
         self.device = device
+        self.stream = stream
         self.owned = owned  # counted by `memory`, may be freed early
         self.readonly = readonly
         self.exports = 0  # NumPy or DLPack views that live
@@ -86,7 +110,7 @@ class Buffer:
     def _release(self) -> object:
         """Let the memory go; returns what kept it."""
         if self.owned:
-            memory._freed(self.nbytes)
+            memory._freed(self.nbytes, self.device)
         owner, self.owner, self.address = self.owner, None, 0
         return owner
 
@@ -127,22 +151,66 @@ class Promised(Buffer):
         self.position = position
 
 
+class HostBuffer(Buffer):
+    """Page-locked memory of the host: a GPU copies from and to it by itself."""
+
+    __slots__ = ()
+
+
 def allocate(nbytes: int, device: Device) -> Buffer:
-    """Uninitialised memory, aligned to 64 bytes. Raises OutOfMemoryError with the amounts."""
+    """Uninitialised memory, aligned to 64 bytes, on a GPU to 256 and in the order of the current stream. Raises OutOfMemoryError with
+    the amounts.
+    """
+    if device.kind == "gpu":
+        return _on_gpu(nbytes, gpu(device.index))
     try:
         block = np.empty(nbytes + ALIGNMENT, np.uint8)
     except MemoryError as error:
-        raise OutOfMemoryError(
-            f"allocate: {nbytes} bytes on {device} are not to be had; {memory.bytes_in_use} bytes are in use by exprten"
-        ) from error
+        raise _out_of_memory(nbytes, device, "") from error
     address = -(-block.ctypes.data // ALIGNMENT) * ALIGNMENT
-    memory._allocated(nbytes)
+    memory._allocated(nbytes, device)
     return Buffer(address, nbytes, block, device, owned=True, readonly=False)
 
 
-def borrow(address: int, nbytes: int, owner: object, device: Device, readonly: bool) -> Buffer:
+def _on_gpu(nbytes: int, device: Device) -> Buffer:
+    stream, here = current_stream(device), driver()
+    asked = (device.index, max(nbytes, 1), stream.handle)  # of 0 bytes there would be no address
+    try:
+        address, owner = here.allocate(*asked)
+    except MemoryError:
+        here.release(device.index)
+        try:
+            address, owner = here.allocate(*asked)
+        except MemoryError as error:
+            free, total = here.room(device.index)
+            held = f", the pool holds {here.pooled(device.index)}, and {free} of {total} are free"
+            raise _out_of_memory(nbytes, device, held) from error
+    memory._allocated(nbytes, device)
+    return Buffer(address, nbytes, owner, device, owned=True, readonly=False, stream=stream)
+
+
+def allocate_host(nbytes: int) -> Buffer:
+    """Uninitialised page-locked memory. Raises OutOfMemoryError."""
+    try:
+        address, owner = driver().allocate_host(max(nbytes, 1))
+    except MemoryError as error:
+        raise _out_of_memory(nbytes, cpu(), ", and it must be page-locked") from error
+    memory._allocated(nbytes, cpu())
+    return HostBuffer(address, nbytes, owner, cpu(), owned=True, readonly=False)
+
+
+def _out_of_memory(nbytes: int, device: Device, more: str) -> OutOfMemoryError:
+    in_use = memory.on(device).bytes_in_use
+    return OutOfMemoryError(
+        f"allocate: {nbytes} bytes on {device} are not to be had; {in_use} bytes are in use by exprten{more}"
+    )
+
+
+def borrow(
+    address: int, nbytes: int, owner: object, device: Device, readonly: bool, stream: Stream = DEFAULT_STREAM
+) -> Buffer:
     """Memory of somebody else, kept alive by holding `owner`."""
-    return Buffer(address or NO_ADDRESS, nbytes, owner, device, owned=False, readonly=readonly)
+    return Buffer(address or NO_ADDRESS, nbytes, owner, device, owned=False, readonly=readonly, stream=stream)
 
 
 NO_ADDRESS = ALIGNMENT  # stands for the address of borrowed memory of 0 bytes: not 0, never read

@@ -1,0 +1,1 @@
+"""GPUs: what exprten asks of CUDA, and who answers."""
