@@ -58,7 +58,7 @@ FLOORS = {
         "statement.arrange",
         "statement.lower",
         "statement.direct statement.positions statement.recompute",
-        "statement.cached",
+        "statement.cached statement.grids",
         "statement.launch",
         "products.*",
         "assign functions reduce linalg",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import cupy
@@ -170,11 +171,11 @@ class CupyDriver:
 
     # kernels
 
-    def load(self, device: int, source: str, image: bytes, name: str) -> int:  # noqa: ARG002  # another driver reads the text
+    def load(self, device: int, source: str, image: Callable[[], bytes], name: str) -> int:  # noqa: ARG002  # another driver reads the text
         """The kernel `name` of a cubin, as a CUfunction."""
         with self._devices[device]:
             module = Module()
-            module.load(image)
+            module.load(image())
             function = module.get_function(name)
         self._modules.append(function)
         return int(function.ptr)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from ..errors import DeviceError
@@ -105,8 +105,8 @@ class Driver(Protocol):
 
     # kernels
 
-    def load(self, device: int, source: str, image: bytes, name: str) -> int:
-        """The kernel `name`, a CUfunction; `image` is the cubin made of `source`."""
+    def load(self, device: int, source: str, image: Callable[[], bytes], name: str) -> int:
+        """The kernel `name`, a CUfunction; `image` gives the cubin made of `source`."""
 
     def entries(self) -> dict[str, int]:
         """Addresses of `cuLaunchKernel`, `cuCtxGetCurrent`, `cuCtxPushCurrent` and `cuCtxPopCurrent`."""

@@ -116,7 +116,12 @@ def enterable(cls: type[E]) -> type[E]:
 def row_of(form: Form, trace: Trace, tensors: Sequence[Tensor], statement: Statement, launch: Launch) -> Row | None:
     """A row of tensors as machine code reads it, if it can."""
     words = tuple(zip(trace.gathered.scalars, trace.gathered.words, strict=True))
-    if statement.direction != "any" or statement.overlapping or len(statement.operand_of) > MAX_OPERANDS:
+    if (
+        launch.grids is not None
+        or statement.direction != "any"
+        or statement.overlapping
+        or len(statement.operand_of) > MAX_OPERANDS
+    ):
         return None
     if not all(supported(x) for x, _ in words):
         return None

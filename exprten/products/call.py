@@ -70,9 +70,9 @@ class _UnlikeError(Exception):
 
 def prepared(s: Statement, prepare: Prepare) -> Prepared | None:
     """The launch of a statement with products. `prepare` does what an assignment does with the statement that is left."""
-    if s.options.interpret:
+    if s.options.interpret or s.target.device.kind != "cpu":
         assert isinstance(s.value, Expr), "a product is an expression"
-        return prepare(s.mode, s.target, expanded(s.value)[0])  # the interpreter calls nothing
+        return prepare(s.mode, s.target, expanded(s.value)[0])  # nothing is called
     try:
         return s, launch_of(s, lambda s: _new(s, prepare))
     except _UnlikeError:

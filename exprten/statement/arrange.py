@@ -53,6 +53,7 @@ class Signature:
     short: bool = False  # the rows that are folded: vectors take one in each lane
     keeps: bool = False  # of a target that nothing overlaps: a value may lie in it until it is stored
     rows: bool = False  # folds lie nearer together than the innermost axis does
+    device: str = "cpu"  # the kind of device
     decided: tuple[
         bool | None, ...
     ] = ()  # of a joined target: guards of Remaps that hold everywhere in a part, or nowhere
@@ -100,7 +101,7 @@ def arrange(
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, bool(same) and apart and not reverse, same is not None and not short and rows_are_near(axes, same),
+        short, bool(same) and apart and not reverse, same is not None and not short and rows_are_near(axes, same), target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)

@@ -20,7 +20,7 @@ from exprten_jit.gemm import Calling
 from exprten_jit.hostcall import launch_ctypes, launcher
 from exprten_jit.locks import Turns
 
-from ..errors import AliasError, CompileError
+from ..errors import AliasError, CompileError, DeviceError
 from ..expression.expr import Expr, Weak, late
 from ..expression.joined import Joined, parts_of
 from ..expression.leaf import Leaf
@@ -29,9 +29,11 @@ from ..expression.stores import Stores
 from ..modes import Mode
 from ..options import USE_CTYPES, Options, count, counters, may_compile, of_kernel
 from ..storage.buffer import Buffer, pinned
+from ..storage.device import fenced
 from . import cached, direct, recompute
 from .arrange import Arranged, Operand, Signature, arrange
 from .gather import Gathered
+from .grids import Grids
 from .lower import Lowered, MovedError, lower
 from .positions import Elsewhere, elsewhere, wrong
 
@@ -86,6 +88,7 @@ class Launch:
     hits: int = 0
     many: int = RELEASE  # elements of a target from which a direct call lets the interpreter lock go
     facts: cached.Facts | None = None  # of its kernel, if it is one
+    grids: Grids | None = None  # of a kernel on a GPU
 
     def words(self, addresses: Sequence[int], scalars: Sequence[Any]) -> bytes:
         """The kernel's arguments."""
@@ -119,7 +122,7 @@ def launch_of(s: Statement, make: Callable[[Statement], Launch] | None = None) -
         *((leaf.key, leaf.layout) for leaf in (*s.targets, *s.found.leaves)), *s.found.params,
     )  # fmt: skip
     launch = _launches.get(key)
-    if launch is None:
+    if launch is None or (launch.grids is not None and not launch.grids.current):
         launch = (make or _new_launch)(s)
         if len(_launches) >= MAX_LAUNCHES:
             _launches.clear()
@@ -134,7 +137,13 @@ def launch_of(s: Statement, make: Callable[[Statement], Launch] | None = None) -
 
 def _make_direct(s: Statement, launch: Launch) -> None:
     """A statement that comes again and again is called without Python from now on."""
-    if USE_CTYPES or s.options.watched or isinstance(s.target, Joined) or isinstance(s.value, Stores):
+    if (
+        USE_CTYPES
+        or s.options.watched
+        or launch.grids is not None
+        or isinstance(s.target, Joined)
+        or isinstance(s.value, Stores)
+    ):
         return
     address = launch.code.address
 
@@ -165,6 +174,9 @@ def _new_launch(s: Statement) -> Launch:
             f"that reads it; assign that part to a tensor first, or raise xt.options(max_recompute=...) above "
             f"{s.options.max_recompute:g}"
         )
+    grids = _grids(s, kernel, arranged)
+    if grids is not None:
+        arranged = replace(arranged, sizes=arranged.sizes + grids.sizes)
     operands = arranged.signature.operands
     values = [value for _, value in arranged.sizes]
     return Launch(
@@ -178,7 +190,18 @@ def _new_launch(s: Statement) -> Launch:
         (s.options.num_threads or 0) if s.direction == "any" else 1,  # a proved order of the stores is one thread's
         ratio,
         facts=kernel.facts,
+        grids=grids,
     )
+
+
+def _grids(s: Statement, kernel: Kernel, arranged: Arranged) -> Grids | None:
+    """What a GPU runs for a statement on one."""
+    device = s.target.device
+    if device.kind == "cpu":
+        return None
+    ir = kernel.code.kernel
+    overlapping = [ir.leaves[n] for n in s.overlapping]
+    return Grids(ir, dict(arranged.sizes), device, s.direction, overlapping, s.options.fast_math)
 
 
 def _work(kernel: Kernel, arranged: Arranged) -> list[recompute.Part]:
@@ -260,6 +283,11 @@ def alias_error(mode: Mode, target: Leaf | Joined, leaf: Leaf) -> AliasError:
 def run(s: Statement, launch: Launch) -> None:
     """Call the kernel."""
     if s.options.watched:
+        if launch.grids is not None:
+            raise DeviceError(
+                f"{s}: EXPRTEN_CHECK and EXPRTEN_INTERPRET look at memory of the CPU, the target lies on {s.target.device}; look at "
+                "the statement with its operands on xt.cpu()"
+            )
         late["watched"](s, launch)
         return
     run_at(launch, s.addresses, s.found.scalars, s.buffers)
@@ -269,8 +297,22 @@ def run_at(launch: Launch, addresses: Sequence[int], scalars: Sequence[Any], buf
     """Call the kernel of a launch with addresses in `buffers`."""
     words = launch.words(addresses, scalars)
     call = launch_ctypes if USE_CTYPES else launcher()
+    if launch.grids is not None:
+        _run_on_gpu(launch.grids, call, words, buffers)
+        return
     with pinned(buffers, "assign"):
         call(launch.code.address, words, launch.release, launch.threads)
+
+
+def _run_on_gpu(
+    grids: Grids, call: Callable[[int, bytes, bool, int], None], words: bytes, buffers: Sequence[Buffer]
+) -> None:
+    """Launch on the target's stream, after all that was given to the streams of the operands, and before what is given to them."""
+    stream = buffers[0].stream
+    address, queue = grids.on(stream)
+    with pinned(buffers, "assign"), fenced(stream, [buffer.stream for buffer in buffers]):
+        call(address, words, False, 0)
+    queue.check()
 
 
 def run_pinned(address: int, words: bytes, buffers: Sequence[Buffer], threads: int = 0) -> None:
@@ -282,7 +324,7 @@ def run_pinned(address: int, words: bytes, buffers: Sequence[Buffer], threads: i
 
 def _compiled(ir: Lowered, signature: Signature) -> Kernel:
     now, start = signature.options, time.perf_counter()
-    if now.interpret:
+    if now.interpret or signature.device != "cpu":  # of a GPU's, machine code is made for the sizes
         code = kernel_without_code(ir.kernel, now.vector_bits)
         return Kernel(code, cached.facts_of(code.source, ir.made))
     code = compile_kernel(ir.kernel, now.vector_bits, now.fast_math, now.llvm_level)
@@ -295,7 +337,7 @@ def _compiled(ir: Lowered, signature: Signature) -> Kernel:
 def _loaded(signature: Signature, arranged: Arranged) -> Kernel | None:
     """The kernel of a signature, from disk."""
     now, start = signature.options, time.perf_counter()
-    if now.interpret:
+    if now.interpret or signature.device != "cpu":
         return None
 
     def rebuild() -> Source:

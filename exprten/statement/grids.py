@@ -1,0 +1,132 @@
+"""Kernels on a GPU: their CUDA text for given sizes, compiled when it is first launched, and a launcher for every stream.
+
+The text depends on the sizes only in which way folds are computed and how wide indices are, so other sizes mostly find their functions.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Collection, Mapping
+
+from exprten_jit.backends.cubins import cubin_for
+from exprten_jit.backends.cuda_emit import Cuda, emit
+from exprten_jit.backends.cuda_run import Chip, Queue, launcher, scratch_bytes
+from exprten_jit.backends.nvrtc import Cubin
+from exprten_jit.backends.nvrtc_library import NvrtcError
+from exprten_jit.grid import program
+from exprten_jit.ir import Kernel, Leaf
+from exprten_jit.locks import lock
+
+from ..errors import CompileError, DeviceError
+from ..gpu.driver import Driver, driver
+from ..options import count, may_compile
+from ..storage.device import Device, Stream
+
+SCRATCH = 1 << 16  # bytes that a stream's scratch memory has at least, once it is needed
+
+
+class StreamQueue:
+    """What all launches on a stream share: its scratch memory, and the first error."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._device, self._handle = stream.device.index, stream.handle
+        self.words = Queue(driver().context(self._device), self._handle, 0, 0)
+        self._memory: object = None
+        self._nbytes = 0
+
+    def reserve(self, nbytes: int) -> None:
+        """Have so much scratch memory. What was there before is freed in the order of the stream."""
+        if nbytes > self._nbytes:
+            self._nbytes = max(nbytes, 2 * self._nbytes, SCRATCH)
+            self.words.scratch, self._memory = driver().allocate(self._device, self._nbytes, self._handle)
+
+    def check(self) -> None:
+        """Raise DeviceError where the driver refused a launch."""
+        code, self.words.failure = self.words.failure, 0
+        if code:
+            raise DeviceError(
+                f"gpu: a launch on gpu({self._device}) failed with the driver's error {code}; an error of an earlier kernel shows in "
+                "every launch after it"
+            )
+
+
+_queues: weakref.WeakKeyDictionary[Stream, tuple[Driver, StreamQueue]] = weakref.WeakKeyDictionary()
+_functions: weakref.WeakKeyDictionary[Driver, dict[tuple[int, str, str, bool], int]] = weakref.WeakKeyDictionary()
+_lock = lock()
+
+
+def queue_of(stream: Stream) -> StreamQueue:
+    """The queue of a stream."""
+    with _lock:
+        here, found = _queues.get(stream, (None, None))
+        if found is None or here is not driver():
+            found = StreamQueue(stream)
+            _queues[stream] = driver(), found
+        return found
+
+
+class Grids:
+    """A kernel for tensors of given sizes on a device."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        sizes: Mapping[str, int],
+        device: Device,
+        order: str,
+        overlapping: Collection[Leaf],
+        fast_math: bool,
+    ) -> None:
+        here = driver()
+        self._device, self._driver, self._fast_math = device, here, fast_math
+        self._chip = Chip(here.arch(device.index), here.multiprocessors(device.index))
+        self.cuda: Cuda = emit(program(kernel, sizes, self._chip.multiprocessors, order, overlapping), sizes)
+        self.scratch = scratch_bytes(self.cuda, sizes)
+        self._on: weakref.WeakKeyDictionary[Stream, tuple[int, StreamQueue]] = weakref.WeakKeyDictionary()
+
+    @property
+    def sizes(self) -> tuple[tuple[str, int], ...]:
+        """Arguments besides those of the kernel, after its sizes."""
+        return tuple((size.name, number) for size, number in self.cuda.program.sizes)
+
+    @property
+    def current(self) -> bool:
+        """Whether the driver that this was made for is still in force."""
+        return self._driver is driver()
+
+    def on(self, stream: Stream) -> tuple[int, StreamQueue]:
+        """The address of the kernel that launches on a stream, and the stream's queue, which has the scratch memory."""
+        found = self._on.get(stream)
+        if found is None:
+            queue = queue_of(stream)
+            functions = [self._function(entry.name) for entry in self.cuda.entries]
+            address = launcher(self.cuda, functions, self._chip, self._driver.entries(), queue.words)
+            found = self._on[stream] = address, queue
+        found[1].reserve(self.scratch)
+        return found
+
+    def _function(self, name: str) -> int:
+        known = _functions.setdefault(self._driver, {})
+        key = (self._device.index, self.cuda.text, name, self._fast_math)
+        if key not in known:
+            if not may_compile():
+                raise CompileError(
+                    f"no_compile: {name} is not loaded on {self._device} yet, for these sizes\n{self.cuda.text}"
+                )
+            start = time.perf_counter()
+            known[key] = self._driver.load(self._device.index, self.cuda.text, self.image, name)
+            count(time.perf_counter() - start, loaded=False)
+        return known[key]
+
+    def image(self) -> bytes:
+        """The machine code. Raises CompileError where NVRTC is missing, or refuses the text."""
+        return self.cubin.image
+
+    @property
+    def cubin(self) -> Cubin:
+        """What NVRTC makes of the text."""
+        try:
+            return cubin_for(self.cuda.text, self._chip.arch, self._fast_math)
+        except NvrtcError as error:
+            raise CompileError(f"gpu: {error}") from error

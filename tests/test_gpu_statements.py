@@ -1,0 +1,47 @@
+"""Statements on a GPU, which is emulated: the CUDA text runs on the CPU, through the same launches."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from emulator import why_not
+from emulator.driver import emulated
+
+import exprten as xt
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Iterator[xt.Device]:
+    with emulated():
+        yield xt.gpu(0)
+
+
+def test_an_update_is_one_launch_with_the_bits_of_the_cpu(gpu: xt.Device) -> None:
+    rng = np.random.default_rng(0)
+    w, g = (rng.standard_normal((33, 70)).astype(np.float32) for _ in range(2))
+    results = []
+    for device in (xt.cpu(), gpu):
+        weight, grad = xt.array(w, device=device), xt.array(g, device=device)
+        for eta in (0.1, 0.2):
+            weight -= eta * (grad + 0.01 * weight)
+        results.append(weight.numpy())
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (5, 5000), (4100, 3), (0, 4)])
+def test_folds_have_the_bits_of_the_cpu(gpu: xt.Device, shape: tuple[int, int]) -> None:
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    for axis in (None, 0, 1):
+        here, there = (xt.evaluate(xt.sum(xt.array(x, device=device), axis=axis)).numpy() for device in (xt.cpu(), gpu))
+        np.testing.assert_array_equal(here, there)
+
+
+def test_a_statement_waits_for_the_streams_of_its_operands(gpu: xt.Device) -> None:
+    with xt.Stream(gpu):
+        a = xt.ones(1000, device=gpu)
+    b = xt.ones(1000, device=gpu)
+    b += a
+    a += b
+    np.testing.assert_array_equal(a.numpy(), np.full(1000, 3, np.float32))
