@@ -72,8 +72,16 @@ NEEDS = {"gpu": ("cuda", _why_no_gpu), "nvrtc": ("nvrtc", _why_no_nvrtc)}
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, (word, why) in NEEDS.items():
-        if item.get_closest_marker(marker) and (reason := why()):
-            (pytest.fail if word in os.environ.get("EXPRTEN_REQUIRE", "").split(",") else pytest.skip)(reason)
+        if item.get_closest_marker(marker):
+            need(word, why())
+
+
+def need(what: str, reason: str) -> None:
+    """Skip where something is missing, for a reason that is not empty; fail if EXPRTEN_REQUIRE, a list with commas, names it."""
+    if reason and what in os.environ.get("EXPRTEN_REQUIRE", "").split(","):
+        pytest.fail(f"EXPRTEN_REQUIRE asks for {what}: {reason}")
+    if reason:
+        pytest.skip(reason)
 
 
 def need(what: str, reason: str) -> None:

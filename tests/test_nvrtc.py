@@ -86,6 +86,14 @@ class TestCompiled:
         assert not any("ftz" in name or "approx" in name for name in fast)
         assert compile_cuda(AXPY, "sm_90").image != compile_cuda(AXPY, "sm_90", fast_math=True).image
 
+    def test_signed_overflow_is_taken_for_impossible(self):
+        """Why text that is to wrap around adds as unsigned: NVRTC has no -fwrapv."""
+        source = """extern "C" __global__ void k(int* a) { a[1] = a[0] + 1 > a[0]; }
+        extern "C" __global__ void wraps(int* a) { a[1] = (int)((unsigned)a[0] + 1u) > a[0]; }"""
+        text = ptx_of(source, "sm_90")
+        compared = {name: any(i.startswith("setp") for i in ptx.instructions(text, name)) for name in ("k", "wraps")}
+        assert compared == {"k": False, "wraps": True}
+
     def test_what_a_kernel_takes_is_known(self):
         found = compile_cuda(SPILLS, "sm_75").resources
         assert set(found) == {"spills", "shares"}

@@ -1,6 +1,9 @@
 """CUDA text in, a cubin out: NVRTC with options of our own, which is what makes a GPU's bits those of the CPU.
 
 CuPy's own compilation appends `-ftz=true` to what it is given (cupy#9576), so subnormal numbers would be lost; and it needs a driver.
+
+Two things are left to the text: signed integers that are to wrap around are added as unsigned (there is no `-fwrapv`, and `a + 1 > a`
+becomes 1), and functions of CUDA's own (`expf`) have bits of their own.
 """
 
 from __future__ import annotations
