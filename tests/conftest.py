@@ -84,14 +84,6 @@ def need(what: str, reason: str) -> None:
         pytest.skip(reason)
 
 
-def need(what: str, reason: str) -> None:
-    """Skip where something is missing, for a reason that is not empty; fail if EXPRTEN_REQUIRE, a list with commas, names it."""
-    if reason and what in os.environ.get("EXPRTEN_REQUIRE", "").split(","):
-        pytest.fail(f"EXPRTEN_REQUIRE asks for {what}: {reason}")
-    if reason:
-        pytest.skip(reason)
-
-
 @pytest.fixture(scope="session")
 def _emulator() -> "Emulator":
     from emulator import Emulator, why_not
