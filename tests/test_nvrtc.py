@@ -79,6 +79,16 @@ class TestCompiled:
             assert {name for name in found if name.endswith(f".f{bits}") and name[:3] not in ("ld.", "st.")} == rounded
         assert not any("ftz" in name or "approx" in name for name in found)
 
+    def test_the_ptx_on_the_way_is_that_which_is_asked_for(self):
+        cubin, text = nvrtc.compile_both(AXPY, "sm_90")
+        assert cubin.image == compile_cuda(AXPY, "sm_90").image
+        assert text == ptx_of(AXPY, "sm_90")
+
+    def test_style_is_no_matter_of_the_log(self):
+        log = compile_cuda('extern "C" __global__ void k(unsigned* a) { int unused; a[0] = a[1] >= 0; }', "sm_90").log
+        assert "warning" not in log
+        assert "registers" in log
+
     def test_only_fast_math_joins_a_product_and_a_sum(self):
         strict, fast = (ptx.instructions(ptx_of(AXPY, "sm_90", fast), "axpy") for fast in (False, True))
         assert (strict["mul.rn.f32"], strict["add.rn.f32"], strict["fma.rn.f32"]) == (1, 1, 0)

@@ -20,6 +20,7 @@ from .nvrtc_library import Library, NvrtcError, headers, library
 # Only -fmad differs from what NVRTC does by itself; that the others hold is not left to a version of it.
 _EXACT = ("-std=c++17", "-ftz=false", "-prec-div=true", "-prec-sqrt=true")
 _MINIMAL = "--minimal"  # no textures, no launches from kernels: 46 ms instead of 55 for a small one
+_QUIET = "-w"  # the text is generated: that a comparison is pointless is nothing to tell
 _VERBOSE = "--ptxas-options=-v"  # the log says what each kernel takes
 _FILE = "kernel.cu"  # how the log calls the text
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b", re.MULTILINE)
@@ -52,9 +53,14 @@ class Cubin:
 
 def compile_cuda(source: str, arch: str, fast_math: bool = False) -> Cubin:
     """The machine code of `source` for `arch` (`sm_90`). Raises NvrtcError with what NVRTC says of it."""
+    return compile_both(source, arch, fast_math)[0]
+
+
+def compile_both(source: str, arch: str, fast_math: bool = False) -> tuple[Cubin, str]:
+    """The machine code of `source` for `arch` (`sm_90`), and the PTX on the way to it. Raises NvrtcError."""
     nvrtc = library()
     with _compiled(nvrtc, source, (*options(source, arch, fast_math), _VERBOSE)) as program:
-        return Cubin(_bytes(nvrtc, program, "CUBIN"), _log(nvrtc, program))
+        return Cubin(_bytes(nvrtc, program, "CUBIN"), _log(nvrtc, program)), _ptx(nvrtc, program)
 
 
 def ptx_of(source: str, arch: str, fast_math: bool = False) -> str:
@@ -62,14 +68,14 @@ def ptx_of(source: str, arch: str, fast_math: bool = False) -> str:
     nvrtc = library()
     virtual = arch.replace("sm_", "compute_")  # spares the step from PTX to machine code, most of the time
     with _compiled(nvrtc, source, options(source, virtual, fast_math)) as program:
-        return _bytes(nvrtc, program, "PTX").rstrip(b"\0").decode()
+        return _ptx(nvrtc, program)
 
 
 def options(source: str, arch: str, fast_math: bool = False) -> tuple[str, ...]:
     """What NVRTC is told besides the text: each operation rounds as IEEE 754 says, and but for `fast_math` none are joined."""
     quick = (_MINIMAL,) if version() >= (12, 8) else ()  # older ones, of a toolkit, may not know it
     where = (f"-I{headers()}",) if _INCLUDE.search(source) else ()
-    return (f"-arch={arch}", *_EXACT, f"-fmad={'true' if fast_math else 'false'}", *quick, *where)
+    return (f"-arch={arch}", *_EXACT, f"-fmad={'true' if fast_math else 'false'}", _QUIET, *quick, *where)
 
 
 @cache
@@ -122,6 +128,10 @@ def _bytes(nvrtc: Library, program: c_void_p, what: str) -> bytes:
     found = create_string_buffer(size.value)
     nvrtc.call(f"nvrtcGet{what}", program, found)
     return found.raw
+
+
+def _ptx(nvrtc: Library, program: c_void_p) -> str:
+    return _bytes(nvrtc, program, "PTX").rstrip(b"\0").decode()
 
 
 def _log(nvrtc: Library, program: c_void_p) -> str:
