@@ -1,5 +1,7 @@
 """CUDA C++ executed on the CPU gives what a GPU would give, and says what a GPU would not forgive."""
 
+import ctypes
+import platform
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -170,6 +172,11 @@ extern "C" __global__ void integers(const int* a, const int* b, long long* out, 
     out[i + 4 * n] = max(x, y) - (long long)min(x, y);
     out[i + 5 * n] = __brev((unsigned)x ^ odd);
 }
+"""
+
+RECURSION = """\
+__device__ __noinline__ long long sum(long long n) { return n ? n + sum(n - 1) : 0; }
+extern "C" __global__ void deep(long long* out, long long n) { *out = sum(n); }
 """
 
 TAKEN = """\
@@ -346,6 +353,54 @@ def test_indices_outside_of_shared_memory_are_errors(run: Callable[..., None], e
     function = emulator.function(VECTORS, "beyond")
     assert emulator.launch(function, (1, 1, 1), (8, 1, 1), [y, np.int32(1)]) == 700
     assert emulator.error.endswith("thread (7, 0, 0): line 9: index 8 is outside of 'float [8]'")
+
+
+def test_memory_is_watched(run: Callable[..., None], emulator: Emulator) -> None:
+    memory, one, n = emulator.memory, np.float32(1), 100
+    x, y = memory.allocate(4 * n), memory.allocate(4 * n)
+    assert x % 256 == y % 256 == 0 and np.isnan(_view(x, n)).all()
+    _view(x, n)[:] = _view(y, n)[:] = 3
+    run(ELEMENTWISE, "axpy", 1, 128, x, y, one, np.int64(n))
+    memory.verify()
+    assert (_view(y, n) == 6).all()
+    run(ELEMENTWISE, "axpy", 1, 128, x, y, one, np.int64(n + 1))
+    with pytest.raises(AssertionError, match=f"byte {4 * n} of a block of {4 * n} bytes"):
+        memory.verify()
+    _view(y, n + 1)[n:].view("u4")[:] = 0x7F7F7F7F
+    run(ELEMENTWISE, "axpy", 1, 1, x, y - 4, np.float32(1e38), np.int64(1))
+    with pytest.raises(AssertionError, match=f"byte -4 of a block of {4 * n} bytes"):
+        memory.verify()
+    _view(y - 4, 1).view("u4")[:] = 0x7F7F7F7F
+    memory.free(x)
+    memory.free(y)
+    assert not memory.blocks
+
+
+def _view(address: int, count: int) -> np.ndarray:
+    return np.ctypeslib.as_array((ctypes.c_float * count).from_address(address))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the handler of the fault knows x86-64's registers")
+def test_no_memory_is_an_error(run: Callable[..., None], emulator: Emulator) -> None:
+    x, y = emulator.memory.allocate(256), emulator.memory.allocate(256)
+    function = emulator.function(ELEMENTWISE, "axpy")
+    arguments = [x, y, np.float32(1), np.int64(65)]
+    assert emulator.launch(function, (1, 1, 1), (128, 1, 1), arguments) == 700
+    assert emulator.error == f"axpy, block (0, 0, 0), thread (64, 0, 0): address {x + 256:#x} is not allocated"
+    emulator.memory.free(x)
+    assert emulator.launch(function, (1, 1, 1), (128, 1, 1), arguments) == 700
+    arguments[0] = emulator.memory.allocate(256)
+    run(ELEMENTWISE, "axpy", 1, 128, *arguments[:3], np.int64(64))
+    emulator.memory.free(arguments[0])
+    emulator.memory.free(y)
+
+
+def test_a_stack_without_end_is_an_error(run: Callable[..., None], emulator: Emulator) -> None:
+    out = np.zeros(1, "i8")
+    run(RECURSION, "deep", 1, 1, out, np.int64(100))
+    assert out[0] == 5050
+    function = emulator.function(RECURSION, "deep")
+    assert emulator.launch(function, (1, 1, 1), (1, 1, 1), [out, np.int64(1 << 40)]) == 700
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("arithmetic", "f8"), ("arithmeticf", "f4")])

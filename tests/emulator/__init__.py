@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .build import CompileError, Folder, why_not
+from .memory import Memory
 from .translate import kernels
 
-__all__ = ["CompileError", "Emulator", "Launch", "why_not"]
+__all__ = ["CompileError", "Emulator", "Launch", "Memory", "why_not"]
 
 Extent = tuple[int, int, int]
 
@@ -53,6 +54,7 @@ class Emulator:
         self._folder = Folder(folder)
         self._runtime = _runtime(self._folder.runtime)
         self._state = ctypes.c_void_p(self._runtime.emulator_new())
+        self.memory = Memory(self._runtime)
         self._libraries: dict[Path, ctypes.CDLL] = {}
         self._functions: dict[tuple[str, str], int] = {}
         self._seed = 0
@@ -88,7 +90,7 @@ class Emulator:
         """The address of a C function with the signature and the results of cuLaunchKernel.
 
         It returns when the kernel has ended: 0; 1 for extents or shared memory that no device has; 701 for more threads than the
-        kernel's launch bounds; 700 for an index outside of an array, 716 for a misaligned address, 719 for a deadlock.
+        kernel's launch bounds; 700 for an index outside of an array or an address of no memory, 716 for a misaligned address, 719 for a deadlock.
         """
         return ctypes.cast(self._runtime.emulator_launch, ctypes.c_void_p).value or 0
 
@@ -149,6 +151,9 @@ def _runtime(path: Path) -> ctypes.CDLL:
         ("launch", ctypes.c_int, (pointer, *[ctypes.c_uint] * 7, pointer, pointer, pointer)),
         ("error", ctypes.c_char_p, (pointer,)),
         ("counters", None, (pointer, pointer)),
+        ("allocate", pointer, (ctypes.c_size_t,)),
+        ("free", None, (pointer, ctypes.c_size_t)),
+        ("written_beside", ctypes.c_int64, (pointer, ctypes.c_size_t)),
         ("launched", ctypes.c_char_p, (pointer, ctypes.c_size_t, pointer)),
     ):
         function = getattr(library, f"emulator_{name}")

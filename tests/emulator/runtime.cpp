@@ -11,8 +11,10 @@
 #include <unistd.h>
 #include <vector>
 
-#include "fibers.h"
 #include "threads.h"
+
+#include "faults.h"
+#include "fibers.h"
 
 namespace emulated {
 
@@ -70,6 +72,7 @@ class Stacks {
     void give_all() { free = all; }
 };
 
+static_assert(stack_size % 4096 == 0 && guard % 4096 == 0, "pages");
 std::mutex one_at_a_time;
 Stacks stacks;
 Running threads[block_limit];
@@ -204,10 +207,12 @@ void release_warp(unsigned which) {
 bool resume(Running &thread) {
     if (thread.state == State::fresh) {
         if (!(thread.stack = stacks.take())) return report(launch_failure, "no memory for the stack of a thread"), false;
-        prepare(thread.fiber, thread.stack + guard, stack_size - guard, run_thread);
+        // Shifted against each other, so that the tops of stacks do not meet in the same lines of the cache.
+        prepare(thread.fiber, thread.stack + guard, stack_size - guard - thread.number % 32 * 192, run_thread);
     }
     self = &thread;
     switch_fibers(scheduler, thread.fiber);
+    self = nullptr;
     if (status != success) return false;
     const unsigned warp = thread.number / warp_size;
     if (thread.state == State::at_warp) release_warp(warp);
@@ -266,6 +271,9 @@ void run_grid(unsigned dynamic) {
     }
 }
 
+// Entered in place of the instruction that read or wrote where there is no memory.
+void fault() { fail(illegal_address, "address %p is not allocated", Faults::address); }
+
 Status refuse(Status found, const char *format, ...) __attribute__((format(printf, 2, 3)));
 Status refuse(Status found, const char *format, ...) {
     char text[200];
@@ -310,6 +318,9 @@ uint64_t wait_for_warp(Wait wait, unsigned mask, uint64_t value, unsigned source
     leave(State::at_warp);
     return self->result;
 }
+
+// As a function finds it that was called.
+char *top_of_stack() { return me().stack + stack_size - sizeof(void *); }
 
 unsigned lanes_alive() { return alive[self->number / warp_size]; }
 
@@ -370,6 +381,7 @@ int emulator_launch(Function *function, unsigned grid_x, unsigned grid_y, unsign
     count = block_x * block_y * block_z;
     status = success;
     random_state = (emulator->seed + 1) * 0x9E3779B97F4A7C15u;
+    const Faults faults(fault);
     run_grid(shared);
     return status;
 }

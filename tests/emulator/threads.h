@@ -40,6 +40,7 @@ extern char dynamic_shared[shared_limit];
 uint64_t wait_for_block(bool predicate, unsigned line);
 uint64_t wait_for_warp(Wait wait, unsigned mask, uint64_t value, unsigned source);
 unsigned lanes_alive();
+char *top_of_stack();
 [[noreturn]] void fail(Status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 }  // namespace emulated
