@@ -76,7 +76,8 @@ static_assert(stack_size % 4096 == 0 && guard % 4096 == 0, "pages");
 std::mutex one_at_a_time;
 Stacks stacks;
 Running threads[block_limit];
-unsigned count, left, at_barrier, alive[block_limit / warp_size];
+unsigned count, left, at_barrier;
+unsigned alive[block_limit / warp_size], waiting[block_limit / warp_size];  // the lanes of each warp
 Fiber scheduler;
 Emulator *emulator;
 const Kernel *kernel;
@@ -182,26 +183,38 @@ uint64_t exchanged(const Running *warp, const Running &thread, unsigned group) {
     return votes;
 }
 
-// Those lanes of a warp go on which all wait for each other, with the same operation and the same mask.
-void release_warp(unsigned which) {
+// The lanes go on that wait for each other with this one: with the same operation and the same mask.
+void release_group(unsigned which, unsigned lane) {
     Running *warp = threads + which * warp_size;
-    for (unsigned waiting = alive[which], lane; waiting; waiting &= waiting - 1) {
-        lane = __builtin_ctz(waiting);
-        const Running &first = warp[lane];
-        if (first.state != State::at_warp) continue;
-        const unsigned group = first.mask & alive[which];
-        bool complete = true;
-        for (unsigned rest = group; rest && complete; rest &= rest - 1) {
-            const Running &other = warp[__builtin_ctz(rest)];
-            complete = other.state == State::at_warp && other.wait == first.wait && other.mask == first.mask;
-        }
-        if (!complete) continue;
-        for (unsigned rest = group; rest; rest &= rest - 1) {
-            Running &thread = warp[__builtin_ctz(rest)];
-            thread.result = exchanged(warp, thread, group);
-        }
-        for (unsigned rest = group; rest; rest &= rest - 1) warp[__builtin_ctz(rest)].state = State::ready;
+    const Running &first = warp[lane];
+    const unsigned group = first.mask & alive[which];
+    if (group & ~waiting[which]) return;
+    for (unsigned rest = group; rest; rest &= rest - 1) {
+        const Running &other = warp[__builtin_ctz(rest)];
+        if (other.wait != first.wait || other.mask != first.mask) return;
     }
+    for (unsigned rest = group; rest; rest &= rest - 1) {
+        Running &thread = warp[__builtin_ctz(rest)];
+        thread.result = exchanged(warp, thread, group);
+    }
+    for (unsigned rest = group; rest; rest &= rest - 1) warp[__builtin_ctz(rest)].state = State::ready;
+    waiting[which] &= ~group;
+}
+
+void came_to_warp(const Running &thread) {
+    const unsigned which = thread.number / warp_size;
+    waiting[which] |= 1u << thread.lane;
+    release_group(which, thread.lane);
+}
+
+// Who has returned is waited for no longer.
+void returned(const Running &thread) {
+    const unsigned which = thread.number / warp_size;
+    stacks.give(thread.stack);
+    --left;
+    alive[which] &= ~(1u << thread.lane);
+    for (unsigned rest = waiting[which]; rest; rest &= rest - 1)
+        if (waiting[which] & (rest & -rest)) release_group(which, __builtin_ctz(rest));
 }
 
 bool resume(Running &thread) {
@@ -214,15 +227,9 @@ bool resume(Running &thread) {
     switch_fibers(scheduler, thread.fiber);
     self = nullptr;
     if (status != success) return false;
-    const unsigned warp = thread.number / warp_size;
-    if (thread.state == State::at_warp) release_warp(warp);
+    if (thread.state == State::at_warp) came_to_warp(thread);
     if (thread.state == State::at_block) ++at_barrier;
-    if (thread.state == State::done) {
-        stacks.give(thread.stack);
-        --left;
-        alive[warp] &= ~(1u << thread.lane);
-        release_warp(warp);
-    }
+    if (thread.state == State::done) returned(thread);
     if (left && at_barrier == left) release_block();
     return status == success;
 }
@@ -237,7 +244,10 @@ void start_block() {
         thread.lane = i % warp_size;
         thread.state = State::fresh;
     }
-    for (unsigned i = 0; i < count; i += warp_size) alive[i / warp_size] = count - i < warp_size ? (1u << (count - i)) - 1 : ~0u;
+    for (unsigned i = 0; i < count; i += warp_size) {
+        alive[i / warp_size] = count - i < warp_size ? (1u << (count - i)) - 1 : ~0u;
+        waiting[i / warp_size] = 0;
+    }
 }
 
 void run_block(std::vector<unsigned> &order) {
