@@ -479,6 +479,17 @@ def test_a_text_is_compiled_once(emulator: Emulator) -> None:
     assert other.compiled == 0
 
 
+def test_functions_may_be_promised_before_they_are_compiled(run: Callable[..., None], emulator: Emulator) -> None:
+    x, y = np.ones(10, "f4"), np.zeros(10, "f4")
+    text = ELEMENTWISE.replace("a * x[i]", "a * a * x[i]")
+    with emulator.collecting():
+        before = emulator.function(text, "axpy")
+        run(text, "axpy", 1, 32, x, y, np.float32(3), np.int64(10))
+        assert not y.any() and not emulator.launches
+    run(text, "axpy", 1, 32, x, y, np.float32(3), np.int64(10))
+    assert (y == 9).all() and emulator.function(text, "axpy") == before
+
+
 def test_what_is_no_cuda_is_refused_with_its_line(emulator: Emulator) -> None:
     with pytest.raises(CompileError, match=r"source 0:4:16: error: 'nonsense' was not declared"):
         emulator.function(ELEMENTWISE.replace("a * x[i]", "nonsense").replace("for (", "for\n("), "axpy")

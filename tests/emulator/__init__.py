@@ -5,7 +5,8 @@ missing barrier differs between seeds. What it cannot show: the memory model bet
 """
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +58,8 @@ class Emulator:
         self.memory = Memory(self._runtime)
         self._libraries: dict[Path, ctypes.CDLL] = {}
         self._functions: dict[tuple[str, str], int] = {}
+        self._unbound: list[tuple[str, str]] = []
+        self._collecting = False
         self._seed = 0
 
     def prepare(self, sources: Iterable[str]) -> None:
@@ -68,31 +71,39 @@ class Emulator:
         """How many sources g++ has compiled for this emulator; the others came from the folder."""
         return self._folder.compiled
 
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Inside the block functions are promised, and launching one does nothing; behind it all of them are compiled together."""
+        self._collecting = True
+        try:
+            yield
+        finally:
+            self._collecting = False
+        self.prepare(source for source, _ in self._unbound)
+        while self._unbound:
+            self._bind(*self._unbound.pop())
+
     def function(self, source: str, name: str) -> int:
         """A handle of a `__global__` function, for `launch_address` in place of a CUfunction."""
         if (source, name) not in self._functions:
-            self._functions[source, name] = self._load(source, name)
+            if name not in kernels(source):
+                raise KeyError(
+                    f"emulator: the source has no __global__ function {name!r}, only {list(kernels(source))}"
+                )
+            self._functions[source, name] = self._runtime.emulator_function(self._state)
+            if self._collecting:
+                self._unbound.append((source, name))
+            else:
+                self._bind(source, name)
         return self._functions[source, name]
 
-    def _load(self, source: str, name: str) -> int:
-        names = list(kernels(source))
-        if name not in names:
-            raise KeyError(f"emulator: the source has no __global__ function {name!r}, only {names}")
+    def _bind(self, source: str, name: str) -> None:
         [(path, k)] = self._folder.find([source])
         if path not in self._libraries:
             self._libraries[path] = ctypes.CDLL(str(path))
+        names = list(kernels(source))
         table = (_Kernel * len(names)).in_dll(self._libraries[path], f"emulator_source_{k}")
-        found: int = self._runtime.emulator_function(self._state, ctypes.byref(table[names.index(name)]))
-        return found
-
-    @property
-    def launch_address(self) -> int:
-        """The address of a C function with the signature and the results of cuLaunchKernel.
-
-        It returns when the kernel has ended: 0; 1 for extents or shared memory that no device has; 701 for more threads than the
-        kernel's launch bounds; 700 for an index outside of an array or an address of no memory, 716 for a misaligned address, 719 for a deadlock.
-        """
-        return ctypes.cast(self._runtime.emulator_launch, ctypes.c_void_p).value or 0
+        self._runtime.emulator_bind(self._functions[source, name], ctypes.byref(table[names.index(name)]))
 
     def launch(self, function: int, grid: Extent, block: Extent, arguments: Sequence[Any], shared: int = 0) -> int:
         """Launch with NumPy arrays, whose addresses are passed, and NumPy scalars, which are passed by value."""
@@ -145,7 +156,8 @@ def _runtime(path: Path) -> ctypes.CDLL:
     pointer = ctypes.c_void_p
     for name, result, arguments in (
         ("new", pointer, ()),
-        ("function", pointer, (pointer, pointer)),
+        ("function", pointer, (pointer,)),
+        ("bind", None, (pointer, pointer)),
         ("seed", None, (pointer, ctypes.c_uint64)),
         ("reset", None, (pointer,)),
         ("launch", ctypes.c_int, (pointer, *[ctypes.c_uint] * 7, pointer, pointer, pointer)),

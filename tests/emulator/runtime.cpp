@@ -37,7 +37,7 @@ struct Emulator {
 };
 
 struct Function {
-    const Kernel *kernel;
+    const Kernel *kernel;  // null: nobody has compiled it yet, and a launch does nothing
     Emulator *emulator;
 };
 
@@ -353,7 +353,8 @@ extern "C" {
 
 Emulator *emulator_new() { return new Emulator; }
 void emulator_delete(Emulator *self) { delete self; }
-Function *emulator_function(Emulator *self, const Kernel *kernel) { return new Function{kernel, self}; }
+Function *emulator_function(Emulator *self) { return new Function{nullptr, self}; }
+void emulator_bind(Function *self, const Kernel *kernel) { self->kernel = kernel; }
 void emulator_seed(Emulator *self, uint64_t seed) { self->seed = seed; }
 const char *emulator_error(const Emulator *self) { return self->error.c_str(); }
 
@@ -382,6 +383,7 @@ int emulator_launch(Function *function, unsigned grid_x, unsigned grid_y, unsign
     const Triple grid{grid_x, grid_y, grid_z}, block{block_x, block_y, block_z};
     emulator = function->emulator;
     kernel = function->kernel;
+    if (!kernel) return success;
     if (Status found = check(grid, block, shared)) return found;
     if (extra) return refuse(invalid_value, "arguments in `extra` are not supported");
     emulator->launches.push_back({kernel->name, grid, block});
