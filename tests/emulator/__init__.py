@@ -58,7 +58,7 @@ class Emulator:
         self.memory = Memory(self._runtime)
         self._libraries: dict[Path, ctypes.CDLL] = {}
         self._functions: dict[tuple[str, str], int] = {}
-        self._unbound: list[tuple[str, str]] = []
+        self._unbound: list[tuple[int, str, str]] = []
         self._collecting = False
         self._seed = 0
 
@@ -79,7 +79,7 @@ class Emulator:
             yield
         finally:
             self._collecting = False
-        self.prepare(source for source, _ in self._unbound)
+        self.prepare(source for _, source, _ in self._unbound)
         while self._unbound:
             self._bind(*self._unbound.pop())
 
@@ -90,20 +90,21 @@ class Emulator:
                 raise KeyError(
                     f"emulator: the source has no __global__ function {name!r}, only {list(kernels(source))}"
                 )
-            self._functions[source, name] = self._runtime.emulator_function(self._state)
+            handle: int = self._runtime.emulator_function(self._state)
             if self._collecting:
-                self._unbound.append((source, name))
+                self._unbound.append((handle, source, name))
             else:
-                self._bind(source, name)
+                self._bind(handle, source, name)
+            self._functions[source, name] = handle
         return self._functions[source, name]
 
-    def _bind(self, source: str, name: str) -> None:
+    def _bind(self, handle: int, source: str, name: str) -> None:
         [(path, k)] = self._folder.find([source])
         if path not in self._libraries:
             self._libraries[path] = ctypes.CDLL(str(path))
         names = list(kernels(source))
         table = (_Kernel * len(names)).in_dll(self._libraries[path], f"emulator_source_{k}")
-        self._runtime.emulator_bind(self._functions[source, name], ctypes.byref(table[names.index(name)]))
+        self._runtime.emulator_bind(handle, ctypes.byref(table[names.index(name)]))
 
     def launch(self, function: int, grid: Extent, block: Extent, arguments: Sequence[Any], shared: int = 0) -> int:
         """Launch with NumPy arrays, whose addresses are passed, and NumPy scalars, which are passed by value."""
