@@ -14,6 +14,8 @@ from hypothesis import settings
 if TYPE_CHECKING:  # it needs POSIX
     from emulator import Emulator
 
+pytest.register_assert_rewrite("gpu.memory_cases")  # tests that two modules import
+
 GOLDEN = Path(__file__).parent / "golden"
 
 # What a test compiles is the same whatever ran before it; tests of the cache switch it on.

@@ -14,6 +14,7 @@ from typing import Any
 import cupy
 from cupy.cuda import Device, Event, Module, Stream, driver, runtime
 
+_NO_MEMORY = 2  # cudaErrorMemoryAllocation, which CuPy has no name for
 _LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"  # CuPy has loaded it: this gives it a name
 
 
@@ -41,7 +42,7 @@ class CupyDriver:
 
     def multiprocessors(self, device: int) -> int:
         """How many blocks run at once, at least."""
-        return int(runtime.deviceGetAttribute(runtime.deviceAttributeMultiProcessorCount, device))
+        return int(self._devices[device].attributes["MultiProcessorCount"])
 
     def room(self, device: int) -> tuple[int, int]:
         """Bytes of its memory that are free, and all of them."""
@@ -66,7 +67,7 @@ class CupyDriver:
                     with Stream.from_external(_Handle(stream)):
                         found = cupy.cuda.alloc(nbytes)
             except runtime.CUDARuntimeError as error:  # of an allocator without a pool
-                if error.status != runtime.errorMemoryAllocation:
+                if error.status != _NO_MEMORY:
                     raise
                 raise MemoryError(str(error)) from error
             return int(found.ptr), found

@@ -8,6 +8,7 @@ writing, without an order between them.
 # ruff: noqa: ARG002  # the methods are those of exprten.gpu.driver.Driver, needed here or not
 
 import ctypes
+import functools
 import sys
 import threading
 from collections import deque
@@ -110,7 +111,6 @@ class EmulatedDriver:
         self._current = threading.local()
         self._contexts = threading.local()
         self._callbacks = None
-        self._emulator = None
 
     # devices
 
@@ -307,28 +307,36 @@ class EmulatedDriver:
 
     # kernels
 
+    @property
+    def emulator(self):
+        """What runs the kernels: one for all drivers."""
+        return _emulator()
+
     def load(self, device, source, image, name):
         self._check(device, 0)
-        return self._machine().function(source, name)
+        return self.emulator.function(source, name)
 
     def entries(self):
         if self._callbacks is None:
             kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
             push = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+            self._run = _LAUNCH(self.emulator.launch_address)
             self._callbacks = {
+                "cuLaunchKernel": _LAUNCH(self._launch),
                 "cuCtxGetCurrent": kind(self._get_context),
                 "cuCtxPushCurrent": push(self._push_context),
                 "cuCtxPopCurrent": kind(self._pop_context),
             }
-        found = {n: ctypes.cast(f, ctypes.c_void_p).value for n, f in self._callbacks.items()}
-        return {**found, "cuLaunchKernel": self._machine().launch_address}
+        return {n: ctypes.cast(f, ctypes.c_void_p).value for n, f in self._callbacks.items()}
 
-    def _machine(self):
-        if self._emulator is None:
-            from . import Emulator
-
-            self._emulator = Emulator()
-        return self._emulator
+    def _launch(self, function, *how):
+        """Run a kernel when everything before it on its stream has run; a kernel is not put off."""
+        key = ((self._stack() or [CONTEXT])[-1] - CONTEXT, how[7] or 0)
+        self._check(*key)
+        status = []
+        self._submit("launch", key, lambda: status.append(self._run(function, *how)))
+        self._drain(key)
+        return status[0]
 
     def _stack(self):
         return self._contexts.__dict__.setdefault("stack", [])
@@ -361,6 +369,18 @@ class EmulatedDriver:
     def _check(self, device, stream):
         assert 0 <= device < self.devices, "cudaErrorInvalidDevice"
         assert stream in (0, 1, 2) or stream in self.streams or stream >= FOREIGN, "cudaErrorInvalidResourceHandle"
+
+
+_LAUNCH = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+)
+
+
+@functools.cache
+def _emulator():
+    from . import Emulator
+
+    return Emulator()
 
 
 FOREIGN = 0x900000  # handles from here on are streams of somebody else
