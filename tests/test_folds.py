@@ -494,15 +494,17 @@ SHORT_ROWS = {  # statements that take a row in each lane
 @pytest.mark.parametrize("name", SHORT_ROWS)
 def test_short_rows_have_the_interpreters_bits_at_every_width(name):
     axes, statement = SHORT_ROWS[name]
-    for rows, n in ((67, 3), (130, 2), (64, 7)):
+    for rows, n in ((67, 3), (66, 2), (17, 7), (17, 12), (35, 19)):
         x = np.random.default_rng(n).standard_normal((rows, n)).astype(np.float32)
         e, want = statement(xt.asarray(x)), None
         for bits in WIDTHS:
             with xt.options(vector_bits=bits):
                 plan = xt.plan(xt.zeros(shape_of(axes, x), e.dtype), e)
                 assert plan._code.kernel.short, plan.nest
-                want = judged(plan) if want is None else want
-                same(plan.run().numpy(), want, f"{name} of {x.shape}, {bits} bits")
+                found = plan.run().numpy()
+                if want is None:  # which takes long for long rows: there the narrowest registers decide
+                    want = judged(plan) if rows * n**3 < 10_000 else found.copy()
+                same(found, want, f"{name} of {x.shape}, {bits} bits")
 
 
 LINED = ("contiguous", "offset", "padded", "repeated rows")  # elements of a row side by side
@@ -523,7 +525,7 @@ def test_short_rows_of_more_axes(shape):
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     for layout in ("contiguous", "padded", "step2", "negative"):
         t = xt.asarray(place(x, layout).array)
-        assert xt.plan(xt.zeros(shape[:-1]), xt.sum(t, -1))._code.kernel.short == (layout != "step2")
+        assert xt.plan(xt.zeros(shape[:-1]), xt.sum(t, -1))._code.kernel.short == 16 * (layout != "step2")
         close(xt.evaluate(xt.sum(t, -1)).numpy(), x.sum(-1))
         close(xt.evaluate(softmax(xt, t, -1)).numpy(), softmax(np, x, -1))
         same(xt.evaluate(xt.argmin(t, -1)).numpy(), x.argmin(-1))
@@ -570,6 +572,20 @@ def test_short_rows_of_any_length_are_one_kernel():
     with xt.no_compile():
         for rows, n in ((64, 16), (1000, 5), (70, 11)):
             xt.evaluate(softmax(xt, xt.ones((rows, n)), 1))
+    xt.evaluate(softmax(xt, xt.ones((100, 17)), 1))
+    with xt.no_compile():
+        xt.evaluate(softmax(xt, xt.ones((70, 32)), 1))
+
+
+def test_short_rows_of_unlike_lengths():
+    rng = np.random.default_rng(0)
+    a, b, c = (rng.standard_normal((67, n)).astype(np.float32) for n in (5, 20, 31))
+    for x, y, short in ((a, a[:, :3], 16), (b, c, 32), (a, b, 0)):
+        e = xt.sum(xt.asarray(x), 1) * xt.max(xt.asarray(y), 1)
+        plan = xt.plan(xt.zeros(67), e)
+        assert plan._code.kernel.short == short
+        same(plan.run().numpy(), judged(plan))
+        close(xt.evaluate(e).numpy(), x.sum(1) * y.max(1))
 
 
 @pytest.mark.parametrize("mode", ["write", "add", "mul"])

@@ -50,7 +50,7 @@ class Signature:
     options: Options
     lead: int = 0  # axes of one element that the value has before the target's
     folded: tuple[Folded, ...] = ()  # for each Reduce
-    short: bool = False  # the rows that are folded: vectors take one in each lane
+    short: int = 0  # most elements of the rows that are folded, where vectors take one in each lane
     keeps: bool = False  # of a target that nothing overlaps: a value may lie in it until it is stored
     rows: bool = False  # folds lie nearer together than the innermost axis does
     device: str = "cpu"  # the kind of device
@@ -131,19 +131,19 @@ def _walked(
     same: Same | None,
     reverse: bool,
     loops: Sequence[int] | None,
-) -> tuple[_Axes, bool]:
-    """The axes in the order of the loops, and whether the rows that are folded are short: vectors take one in each lane."""
+) -> tuple[_Axes, int]:
+    """The axes in the order of the loops, and most elements of the rows that are folded where vectors take one in each lane, else 0."""
     axes, extents, strides, shifts = _indexed(layouts, joined) if indexed else _plain(layouts)
     short = None
     if same is not None:
         goal = layouts[0]
         if not reverse and joined is None and loops is None:
             short = short_rows(axes, same, goal)
-        axes = short or folds_first(axes if reverse else nearest_inside(axes, same, goal), same)
+        axes = short[0] if short else folds_first(axes if reverse else nearest_inside(axes, same, goal), same)
         extents = [goal.shape[k] for k in axes]
     if loops is not None:
         axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
-    return (axes, extents, strides, shifts), short is not None
+    return (axes, extents, strides, shifts), short[1] if short else 0
 
 
 def _extents(

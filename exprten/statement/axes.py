@@ -124,20 +124,24 @@ def folds_first(axes: list[int], same: Same) -> list[int]:
     return [*min(itertools.permutations(axes[:-1]), key=repeated), axes[-1]]
 
 
-def short_rows(axes: list[int], same: Same, target: Layout) -> list[int] | None:
-    """The target's axes with the longest that no fold takes innermost, where every fold takes rows of a few elements only."""
+def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], int] | None:
+    """Where every fold takes rows of a few elements only: the target's axes with the longest that no fold takes innermost, and which
+    of `reducers.SHORT` the rows fit.
+    """
     found, taken = same.found, set[Place]()
     for n in found.folds:
         key, ref = found.structure[n][:2]
         live = [p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes]
-        if len(live) != 1 or _extent(same, live[0]) > SHORT or not _is_row(same, live[0]):
+        if len(live) != 1 or _extent(same, live[0]) > SHORT[-1] or not _is_row(same, live[0]):
             return None
         taken.update(live)
     outer = [k for k in axes if same.of((TARGET, k)) not in taken]
-    if found.params or not outer:
+    fits = {next(most for most in SHORT if _extent(same, place) <= most) for place in taken}
+    if found.params or not outer or len(fits) != 1:
         return None
     inner = max(outer, key=lambda k: target.shape[k])
-    return [*(k for k in axes if k != inner), inner]  # however few there are: another batch is not to be compiled for
+    order = [*(k for k in axes if k != inner), inner]
+    return order, fits.pop()  # however few rows there are: another batch is not to be compiled for
 
 
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read

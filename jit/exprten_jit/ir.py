@@ -198,7 +198,7 @@ class Store:
 class Kernel:
     """`axes` are ordered, outermost first, each with its extent; `leaves`, `sizes` and `params` are the arguments, in order.
     `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each. `short`: no row
-    that is folded has more than `reducers.SHORT` elements, and vectors are to take a row in each lane. `rows`: what is folded lies
+    that is folded has more elements, and vectors are to take a row in each lane. `rows`: what is folded lies
     nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
     until its row is stored.
     """
@@ -210,7 +210,7 @@ class Kernel:
     params: tuple[Param, ...]
     reverse: bool = False  # walk every axis downwards, for a target that is also read at earlier addresses
     then: Kernel | None = None
-    short: bool = False
+    short: int = 0
     rows: bool = False
     keeps: bool = False
 

@@ -1,7 +1,7 @@
 """A loop nest as data: which loop computes what, and where lanes come from.
 
 stmt ::= Let(value)                          # computed here, known to everything below
-| Loop(axis, extent, body)            # one index at a time
+| Loop(axis, extent, body, low)       # one index at a time
 | Reduce(axis, extent, folds, ...)    # folds that share an axis, computed here, known to everything below
 | Pieces(axis, extent, ..., body)     # the axis cut where a guard or a quotient changes
 | Strip(axis, extent, fold, ...)      # a fold across rows, in a row of accumulators
@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value
+from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, index
 from .ir import axis as named_axis
 from .reducers import PARTS
 from .text import Namer
 from .text import show as show_value
 
+ZERO = index(0)
 ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 
 
@@ -46,6 +47,7 @@ class Loop:
     axis: Axis
     extent: Value
     body: tuple[Stmt, ...]
+    low: Value = ZERO
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class Strip:
 class Vector:
     """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. With `stream`,
     a large target that is not read is stored past the caches. `ahead` will be read soon, and is fetched where `far` holds.
+    A `short` one has masked steps only.
     """
 
     axis: Axis
@@ -109,6 +112,7 @@ class Vector:
     stream: bool = False
     ahead: tuple[Load, ...] = ()
     far: Value | None = None
+    short: bool = False
 
 
 @dataclass(frozen=True)
@@ -226,8 +230,9 @@ class _Lines:
             match stmt:
                 case Let(value):
                     self.define(value, pad)
-                case Loop(axis, extent, body):
-                    self.lines.append(f"{pad}for {axis.name} < {self.value(extent)}")
+                case Loop(axis, high, body, low):
+                    span = f"< {self.value(high)}" if low is ZERO else f"in {self.value(low)}..{self.value(high)}"
+                    self.lines.append(f"{pad}for {axis.name} {span}")
                     self.put(body, depth + 1)
                 case Pieces(axis, extent, _, _, known, changes, body):
                     at = ", ".join(map(self.value, changes))
@@ -273,7 +278,8 @@ class _Lines:
 
     def vector(self, stmt: Vector, pad: str) -> None:
         tail = "a masked tail" if stmt.masked else "a scalar tail"
-        steps = f" by {stmt.lanes} x {stmt.unroll}, {tail}" if stmt.lanes > 1 else ""
+        many = f"{stmt.lanes}, all masked" if stmt.short else f"{stmt.lanes} x {stmt.unroll}, {tail}"
+        steps = f" by {many}" if stmt.lanes > 1 else ""
         self.lines.append(f"{pad}for {stmt.axis.name} in {self.value(stmt.low)}..{self.value(stmt.high)}{steps}")
         for store in stmt.stores:
             shared = self.namer.lines(store.value, whole=True)

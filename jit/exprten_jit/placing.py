@@ -11,7 +11,7 @@ from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Param, Size, 
 from .nest import Let, Machine, Reduce, Stmt, Vector
 from .reducers import reducer_of
 from .rewrite import affine, in_a_row, walk
-from .vectors import MOST, by_lanes, computed, roots_of, unroll, vector_over
+from .vectors import MOST, ROW_BITS, by_lanes, computed, roots_of, unroll, vector_over
 
 
 def place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
@@ -34,7 +34,6 @@ def place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Loca
 
 
 CHAINS = 4  # of a maximum
-ROW_BITS = 256  # of a vector that little is done with: from memory half a line at a time comes sooner
 
 
 def _reduce(

@@ -32,7 +32,9 @@ class Order:
 
 # along the elements of a row; lanes fill 128 bytes of the accumulator's type
 ALONG = {32: Order(32, 4096), 64: Order(16, 4096)}
-SHORT = 16  # elements, as many as the least order has lanes: up to here each lane of a vector may fold a row of its own
+# elements: rows of up to so many may be folded one in each lane of a vector, a kernel for each number; halved with the identity
+# behind them they are in the order of all, for the least has 16 lanes
+SHORT = (16, 32)
 ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
 PARTS = 1024  # of a fold, at most: threads compute them, and their results wait in memory; each is a subtree of 2 ** n blocks
 

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from .cuts import cuts_of, others, rename
+from .derived import apply
 from .dtypes import INDEX
 from .folds import folds_of, vector_axis
 from .ir import Axis, Fold, Kernel, Leaf, Local, Op, Store, Value, components, index, load, local
@@ -48,7 +49,7 @@ def _open(
     if not inner:
         placed, kernel = kept(kernel, machine, placed, axis, high)
         return [*placed, *_innermost(kernel, machine, axis, low, high, bound, done)]
-    return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)))]
+    return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)), low)]
 
 
 # Columns: what depends on the innermost axis, but on none of the loops still to open, would be computed again for every row.
@@ -56,6 +57,10 @@ def _open(
 STRIP_BYTES = 8192  # of a row of accumulators; from 32 KiB for all of them on less
 BLOCK = 2048  # elements of scratch for a saved value
 MAX_COLUMNS = 4  # saved values: 64 KiB of stack at most, where some threads have 128
+BY_COLUMNS = (
+    3,
+    10,
+)  # elements of a short row, of what is cheap and dear: up to here it is stored by columns, whose lanes are all in use
 SHORT_ROWS = 256  # that are read again before they leave the first cache
 
 
@@ -135,9 +140,22 @@ def _save(
         again |= {v: load(leaf, axis - start) for leaf, v in zip(scratch, saved, strict=True)}
         kept += zip(scratch, saved, strict=True)
     kernel = _with(kernel, again)
-    body += _open(kernel, machine, [*loops[:-1], (axis, start, end)], within, inside)
+    columns = [*loops[:-1], (axis, start, end)]
+    if kernel.short and len(loops) > 1 and _by_rows(kernel, machine, loops):
+        (inner, _, n), dear = loops[-2], sum(cost_of(store.value) for store in kernel.stores) >= DEAR
+        longer = apply("greater", n, index(BY_COLUMNS[dear]))
+        rows = (axis, start, apply("where", longer, end, start))
+        body += _open(kernel, machine, [*loops[:-2], rows, loops[-2]], within, set(inside))
+        columns[-2] = (inner, index(0), apply("where", longer, index(0), n))
+    body += _open(kernel, machine, columns, within, inside)
     twice = len(folds) > 1 or len(loops) > 1
     return [Columns(axis, extent, start, end, block, tuple(kept), tuple(body), width, twice)]
+
+
+def _by_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:
+    """Whether what is made of short rows can be stored row by row, in masked steps."""
+    axis, low, high = loops[-2]
+    return vector_over(kernel, machine, axis, low, high, kernel.stores).masked
 
 
 def _with(kernel: Kernel, values: dict[Value, Value]) -> Kernel:

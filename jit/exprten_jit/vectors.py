@@ -11,6 +11,7 @@ from .nest import ONE, Machine, Vector
 from .rewrite import affine, eager, steps, walk
 
 MOST = 4  # groups of lanes at a time
+ROW_BITS = 256  # of a vector that little is done with: from memory half a line at a time comes sooner
 DEAR = 15  # additions; what costs less is computed again sooner than saved
 
 
@@ -54,7 +55,8 @@ def vector_over(
     if axis is ONE or not _vectorizable(nodes, loads, stores, axis):
         return Vector(axis, low, high, 1, 1, False, stores)
     widest = max(dtype.computed.bits for dtype in {node.dtype for node in nodes if node.dtype is not BOOL} | memory)
-    lanes = max(1, machine.vector_bits // widest)
+    short = kernel.short > 0 and axis is not kernel.axes[-1][0]
+    lanes = max(1, (min(machine.vector_bits, ROW_BITS) if short else machine.vector_bits) // widest)
     every: list[Load | Store] = [*stores, *loads]
     places = [x for x in every if axis in x.offset.free]
     unit = all(steps(x, axis) == 1 for x in places)
@@ -63,7 +65,8 @@ def vector_over(
     read = {load.leaf for load in loads}
     alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read
     stream = machine.streams and unit and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
-    return Vector(axis, low, high, lanes, unroll(nodes), masked and not kernel.reverse, stores, stream)
+    masked = masked and not kernel.reverse
+    return Vector(axis, low, high, lanes, unroll(nodes), masked, stores, stream, short=short and masked)
 
 
 def _vectorizable(nodes: list[Value], loads: list[Load], stores: tuple[Store, ...], axis: Axis) -> bool:

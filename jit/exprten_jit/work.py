@@ -44,6 +44,8 @@ def _work(stmt: Stmt) -> Value:
     match stmt:
         case Let():
             return index(0)
+        case Loop(_, _, body) if stmt.low.free:
+            return work(body)  # for an element of a block
         case Loop(_, extent, body) | Pieces(_, extent, _, _, _, _, body) | Columns(_, extent, _, _, _, _, body):
             return extent * work(body)
         case Strip():

@@ -52,6 +52,8 @@ class Across(Turned):
 
     def _either_way(self, node: Fold, known: Known, where: Where, element: Element) -> Row:
         """Rows of few elements: the shortest in lanes, the others along."""
+        if self.most > SHORT[0]:
+            return self.along_rows(node, dict(known), where)
         t, place = self.text, self._places([node], [self._identity([node], where.count)])
 
         def put(row: Row) -> None:
@@ -68,7 +70,7 @@ class Across(Turned):
     def _short(self, node: Fold, known: Known, where: Where, element: Element) -> Row:
         """Rows of few elements, one in each lane: an accumulator for each element, and those that exist are halved."""
         t, folds, count, extent = self.text, [node], where.count, known[node.extent].name
-        places = [t.reserve(f"[{SHORT} x {Lanes('', dtype.memory, count).type}]") for dtype in node.dtypes]
+        places = [t.reserve(f"[{self.most} x {Lanes('', dtype.memory, count).type}]") for dtype in node.dtypes]
 
         def join(k: str, half: int) -> None:
             a, b = (self._get(folds, places, x, count) for x in (k, t.index("add", k, half)))
@@ -86,7 +88,7 @@ class Across(Turned):
                 self._put(folds, places, at, element(t.lesser(at, t.index("sub", extent, 1)) if j else at, own))
 
         t.loop("0", extent, group, some)
-        half = SHORT // 2
+        half = self.most // 2
         while half:
             t.loop("0", t.lesser(str(half), t.index("sub", extent, half)), 1, partial(join, half=half))
             half //= 2

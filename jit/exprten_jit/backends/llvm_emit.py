@@ -56,7 +56,8 @@ class Loops(Across):
         def step(i: str) -> None:
             self._run(stmt.body, known | {stmt.axis: Lanes(i, INDEX_TYPE)})
 
-        low, high = self._bounds(stmt, "0", self.value(stmt.extent, known, None).name)
+        first, last = (self.value(v, known, None).name for v in (stmt.low, stmt.extent))
+        low, high = self._bounds(stmt, first, last)
         self.text.loop(low, high, 1, step, self.down)
 
     def _pieces(self, stmt: Pieces, known: Known) -> None:
@@ -102,6 +103,9 @@ class Loops(Across):
             return
         self.splats = {}
         self.splat_invariants([s.value for s in stmt.stores], stmt.axis, stmt.lanes, known)
+        if stmt.short:
+            t.loop(low, high, stmt.lanes, lambda i: self._masked(stmt, known, i, high))
+            return
         total, wide = t.index("sub", high, low), stmt.lanes * stmt.unroll
         whole = t.index("add", low, t.index("and", total, -stmt.lanes))
         if self.down:
@@ -143,13 +147,14 @@ class Loops(Across):
             t.loop(low, high, 1, lambda i: self._group(stmt, known, i, 1, 1, None), self.down)
             return
 
-        def step() -> None:
-            left = t.let(f"trunc i64 {t.index('sub', high, low)} to i32", "i32")
-            many = self.splat(left, stmt.lanes)
-            mask = t.let(f"icmp ult {self.iota('i32', stmt.lanes)}, {many.name}", "i1", stmt.lanes)
-            self._group(stmt, known, low, stmt.lanes, 1, mask.name)
+        t.when(t.let(f"icmp slt i64 {low}, {high}", "i1").name, lambda: self._masked(stmt, known, low, high))
 
-        t.when(t.let(f"icmp slt i64 {low}, {high}", "i1").name, step)
+    def _masked(self, stmt: Vector, known: Known, low: str, high: str) -> None:
+        t = self.text
+        left = t.let(f"trunc i64 {t.index('sub', high, low)} to i32", "i32")
+        many = self.splat(left, stmt.lanes)
+        mask = t.let(f"icmp ult {self.iota('i32', stmt.lanes)}, {many.name}", "i1", stmt.lanes)
+        self._group(stmt, known, low, stmt.lanes, 1, mask.name)
 
     def _group(
         self, stmt: Vector, known: Known, i: str, lanes: int, groups: int, mask: str | None, stream: bool = False

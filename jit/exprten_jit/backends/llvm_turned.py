@@ -27,25 +27,35 @@ LEAST_BITS = 256  # of the vectors: narrower ones have no masked loads everywher
 class Turned(Folds):
     """Emits folds of short rows."""
 
+    @property
+    def most(self) -> int:
+        """Elements of a row."""
+        return self.nest.kernel.short
+
     def along_rows_pays(self, node: Fold, where: Where) -> bool:
         """Whether a fold is cheap enough to be computed along its rows."""
         return where.count * _widest(node) >= LEAST_BITS and where.mask is None and _cheap(node)
 
     def along_rows(self, node: Fold, known: Known, where: Where) -> Row:
-        """A fold of rows of at most SHORT elements, a row for each lane of `where`, computed along the rows."""
-        width = min(SHORT, where.count)
+        """A fold of short rows, a row for each lane of `where`, computed along the rows."""
+        width = min(self.most, where.count)
         combine = partial(self.combine, node)
         left = self.splat(Lanes(self._narrow(known[node.extent].name), "i32"), width)
-        masks = [self._below(left, v * width) for v in range(SHORT // width)]
+        least = self.most // 2 if self.most > SHORT[0] else 0  # a kernel of longer rows has none of less than half
+        firsts = range(0, self.most, width)
+        masks = [None if first + width <= least else self._below(left, first) for first in firsts]
         identity = self._identity([node], width)
 
         def row(r: int) -> Row:
             inside, parts = self._one_row(node, known, where, r), []
-            for v, mask in enumerate(masks):
-                at, own = Where(node.axis, str(v * width), width, mask.name), dict(inside)
+            for first, mask in zip(firsts, masks, strict=True):
+                at = Where(node.axis, str(first), width, mask.name if mask else None)
+                own = dict(inside)
                 found = [self.widened(self.value(body, own, at), width) for body in node.bodies]
-                pairs = zip(found, identity, strict=True)
-                parts.append([self.text.let(f"select {mask}, {x}, {y}", x.lane, width) for x, y in pairs])
+                if mask:
+                    pairs = zip(found, identity, strict=True)
+                    found = [self.text.let(f"select {mask}, {x}, {y}", x.lane, width) for x, y in pairs]
+                parts.append(found)
             return halved(parts, combine)
 
         def rows(first: int, many: int) -> Row:
