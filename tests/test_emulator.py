@@ -479,6 +479,19 @@ def test_a_text_is_compiled_once(emulator: Emulator) -> None:
     assert other.compiled == 0
 
 
+def test_an_address_is_called_as_the_drivers(emulator: Emulator) -> None:
+    """By machine code, which knows nothing else."""
+    pointer, uint = ctypes.c_void_p, ctypes.c_uint
+    cu_launch_kernel = ctypes.PYFUNCTYPE(ctypes.c_int, pointer, *[uint] * 7, pointer, pointer, pointer)(
+        emulator.launch_address
+    )
+    x, y = np.ones(10, "f4"), np.zeros(10, "f4")
+    values = [pointer(x.ctypes.data), pointer(y.ctypes.data), ctypes.c_float(2), ctypes.c_longlong(10)]
+    parameters = (pointer * 4)(*map(ctypes.addressof, values))
+    assert cu_launch_kernel(emulator.function(ELEMENTWISE, "axpy"), 1, 1, 1, 32, 1, 1, 0, None, parameters, None) == 0
+    assert (y == 2).all()
+
+
 def test_functions_may_be_promised_before_they_are_compiled(run: Callable[..., None], emulator: Emulator) -> None:
     x, y = np.ones(10, "f4"), np.zeros(10, "f4")
     text = ELEMENTWISE.replace("a * x[i]", "a * a * x[i]")

@@ -106,6 +106,16 @@ class Emulator:
         table = (_Kernel * len(names)).in_dll(self._libraries[path], f"emulator_source_{k}")
         self._runtime.emulator_bind(handle, ctypes.byref(table[names.index(name)]))
 
+    @property
+    def launch_address(self) -> int:
+        """The address of a C function with the signature and the results of cuLaunchKernel.
+
+        It returns when the kernel has ended: 0; 1 for extents or shared memory that no device has; 701 for more threads than the
+        kernel's launch bounds; 700 for an index outside of an array or an address of no memory, 716 for a misaligned address, 719
+        for a deadlock.
+        """
+        return ctypes.cast(self._runtime.emulator_launch, ctypes.c_void_p).value or 0
+
     def launch(self, function: int, grid: Extent, block: Extent, arguments: Sequence[Any], shared: int = 0) -> int:
         """Launch with NumPy arrays, whose addresses are passed, and NumPy scalars, which are passed by value."""
         values = [a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments]
