@@ -1,7 +1,7 @@
 """What a GPU launches for a kernel: one grid of threads after the other, as data.
 
 grid ::= Grid(axes, stores)                            # a thread at every point; it computes the folds in the values itself
-       | Grid(axes, stores, team, folds, inner)        # a warp at every point; it computes the folds, then walks the inner axes
+       | Grid(axes, stores, team, folds, inner)        # a warp at every point, or a block; it computes the folds, then walks the inner axes
 
 A fold that is needed at fewer points than there are elements is computed by a grid of its own, into scratch, and read from there.
 One of few and long rows is cut into parts: a grid for the parts, and what remains is a fold of their results, which pair up as
@@ -25,6 +25,7 @@ PAIRS = Order(1, 1)  # results of blocks: each is a block
 SHORT = 16  # elements that a thread folds by itself along a row: no more than the least order has lanes
 FEW = 8  # results of parts that a thread brings together by itself
 MOST_PARTS = 4096
+WARP, BLOCK = 32, 256  # threads
 PER_PROCESSOR = 1024  # threads that keep a multiprocessor busy
 
 Loops = tuple[tuple[Axis, Value], ...]
@@ -32,13 +33,13 @@ Loops = tuple[tuple[Axis, Value], ...]
 
 @dataclass(frozen=True)
 class Grid:
-    """`axes` are flattened and shared out, to threads or, with `team`, to warps. With `order`, `forward` or `reverse`, one block of
+    """`axes` are flattened and shared out, to threads or to teams: warps, or blocks of threads. With `order`, `forward` or `reverse`, one block of
     threads walks them in that order, a stretch at a time, and stores a stretch when all of it is computed.
     """
 
     axes: Loops
     stores: tuple[Store, ...]
-    team: bool = False
+    team: int = 1  # threads at a point
     folds: tuple[Fold, ...] = ()
     inner: Loops = ()
     order: str = "any"
@@ -88,7 +89,7 @@ class _Planner:
         rows = self._rows(stores)
         if rows:
             depth = len(rows[0].free)
-            self.grids.append(Grid(part.axes[:depth], stores, True, tuple(rows), part.axes[depth:]))
+            self.grids.append(Grid(part.axes[:depth], stores, _threads(rows), tuple(rows), part.axes[depth:]))
         else:
             self.grids.append(Grid(part.axes, stores))
 
@@ -118,7 +119,8 @@ class _Planner:
         for depth in outer:
             found = [f for f in folds if f.free == depth and not self._cut(f)]
             if found and (depth or not self.axes):
-                return found
+                rows = [f for f in found if f.order != PAIRS]
+                return rows or found
         return []
 
     def _by_team(self, f: Fold) -> bool:
@@ -146,7 +148,7 @@ class _Planner:
         """Whether a fold is worth cutting into parts: long, and at too few points to keep the device busy."""
         if f.order is None or f.order == PAIRS or not f.free <= self.extents.keys():
             return False
-        threads = self._points(f) * (1 if f.order.grouped else 32)
+        threads = self._points(f) * (1 if f.order.grouped else WARP)
         return self._length(f) > 2 * f.order.block and 2 * threads < self.enough
 
     def _length(self, f: Fold) -> int:
@@ -169,8 +171,8 @@ class _Planner:
         place, count = _row_major(loops)
         made = {value: load(self._into(value, count), place) for f in folds for value in components(f)}
         stores = tuple(Store(at.leaf, place, value) for value, at in made.items())
-        team = self._by_team(folds[0])
-        self.grids.append(Grid(loops, stores, team, tuple(folds) if team else ()))
+        team = folds if self._by_team(folds[0]) else []
+        self.grids.append(Grid(loops, stores, _threads(team), tuple(team)))
         return dict(made)
 
     def _parts(self, folds: list[Fold], loops: Loops) -> dict[Value, Value]:
@@ -195,14 +197,19 @@ class _Planner:
             whole = fold(f.reducer, part, parts, tuple(load(leaf, place) for leaf in kept), PAIRS)
             made |= dict(zip(components(f), components(whole), strict=True))
         self.extents[part] = parts
-        team = not first.order.grouped
-        self.grids.append(Grid(((part, parts), *loops), tuple(stores), team, tuple(partial) if team else ()))
+        team = [] if first.order.grouped else partial
+        self.grids.append(Grid(((part, parts), *loops), tuple(stores), _threads(team), tuple(team)))
         return made
 
     def _into(self, value: Value, count: Value) -> Leaf:
         leaf = Leaf(f"scratch{len(self.scratch)}", value.dtype)
         self.scratch.append((leaf, count))
         return leaf
+
+
+def _threads(folds: Sequence[Fold]) -> int:
+    """How many threads compute some folds together."""
+    return 1 if not folds else BLOCK if folds[0].order == PAIRS else WARP
 
 
 def lesser(a: Value, b: Value) -> Value:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from ..bounds import Bounds, is_index, reach, upper
-from ..grid import Grid, Loops, Program
+from ..grid import WARP, Grid, Loops, Program
 from ..ir import Axis, Component, Const, Fold, Leaf, Load, Op, Param, Size, Store, Value, axis, index
 from ..rewrite import affine, rewrite, steps, walk
 from ..vmath.exp import by_factors
-from .cuda_folds import WARP, Folds
+from .cuda_folds import Folds
 from .cuda_text import in_memory, in_register, prelude
 from .cuda_values import Known, bare, decoded, encoded
 
@@ -96,7 +96,7 @@ def _reach(grid: Grid, sizes: Mapping[str, int]) -> int:
     points = reduce(lambda a, b: a * b, (e for _, e in (*grid.axes, *grid.inner)), index(1))
     indices = (n for n in walk(*_roots(grid)) if is_index(n, plain) and not isinstance(n, Const))
     farthest = max((max(map(abs, reach(n, bounds, sizes))) for n in indices), default=0)
-    return max(farthest, upper(points, bounds, sizes) * (WARP if grid.team else 1))
+    return max(farthest, upper(points, bounds, sizes) * grid.team)
 
 
 class _Function(Folds):
@@ -133,8 +133,8 @@ class _Function(Folds):
         self.lines.append(f'extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters}) {{')
         if grid.order != "any":
             self._in_order(known, count)
-        elif grid.team:
-            each = WARP
+        elif grid.team > 1:
+            each = grid.team
             self._team(known, count)
         else:
             count = self._points(known, count)
@@ -297,22 +297,24 @@ class _Function(Folds):
         grid = self.grid
         t, step = self.name("row"), self.name("step")
         self.put(f"const int lane = threadIdx.x % {WARP};")
-        self.put(f"const idx {step} = (idx)gridDim.x * blockDim.x / {WARP};")
+        alone = grid.team > WARP
+        self.put(f"const idx {step} = {'gridDim.x' if alone else f'(idx)gridDim.x * blockDim.x / {WARP}'};")
         total = self._total(count, known)
-        start = f"((idx)blockIdx.x * blockDim.x + threadIdx.x) / {WARP}"
+        start = "blockIdx.x" if alone else f"((idx)blockIdx.x * blockDim.x + threadIdx.x) / {WARP}"
         with self.block(f"for (idx {t} = {start}; {t} < {total}; {t} += {step})"):
             if grid.axes:
                 self._unfolded(grid.axes, t, known)
             self.team(grid.folds, known)
-            self.put("__syncwarp();")  # what was folded may be stored to
+            self.put("__syncthreads();" if alone else "__syncwarp();")  # what was folded may be stored to
+            number = "threadIdx.x" if alone else "lane"
             if not grid.inner:
-                with self.block("if (lane == 0)"):
+                with self.block(f"if ({number} == 0)"):
                     self._store_all(known)
                 return
             self._outside(known, frozenset(a for a, _ in grid.axes))
             points = reduce(lambda a, b: a * b, (e for _, e in grid.inner), index(1))
             q, inner = self.name("point"), self._total(points, known)
-            with self.block(f"for (idx {q} = lane; {q} < {inner}; {q} += {WARP})"):
+            with self.block(f"for (idx {q} = {number}; {q} < {inner}; {q} += {grid.team})"):
                 inside = known.copy()
                 self._unfolded(grid.inner, q, inside)
                 self._store_all(inside)

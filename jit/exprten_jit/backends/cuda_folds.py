@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..folds import combined, folds_of, joined
-from ..grid import PAIRS, SHORT, exact
+from ..grid import BLOCK, MOST_PARTS, PAIRS, SHORT, WARP, exact
 from ..ir import Fold, Local, Value, components, local
 from ..reducers import Order, identities, reducer_of
 from ..rewrite import walk
 from .cuda_text import in_register, literal
 from .cuda_values import Known, Values, bare
 
-WARP = 32
+EACH = MOST_PARTS // BLOCK  # results of parts, one behind the other, that a thread of a block brings together
 LEVELS = 32  # blocks whose results wait: so many times 2 to the power of it there may be
 
 Row = list[str]  # a name for each component
@@ -130,16 +130,45 @@ class Folds(Values):
             self._strided(group, known, found, "0", n, WARP)
             return [self._down(f, row, (16, 8, 4, 2, 1)) for f, row in zip(group, found, strict=True)]
         if order == PAIRS:
-            return self._in_blocks(group, n, WARP, lambda a, b: self._neighbours(group, known, a, b))
+            return self._pairs(group, known, n)
         return self._in_blocks(group, n, order.block, lambda a, b: self._block(group, order, known, a, b))
 
-    def _neighbours(self, group: list[Fold], known: Known, first: str, last: str) -> list[Row]:
-        """Results of blocks, one a thread."""
-        found = self._begun(group)
-        with self.block(f"if ({first} + lane < {last})"):
-            for f, row in zip(group, found, strict=True):
-                self._set(row, self._bodies(f, known, f"{first} + lane"))
-        return [self._down(f, row, (1, 2, 4, 8, 16)) for f, row in zip(group, found, strict=True)]
+    def _pairs(self, group: list[Fold], known: Known, n: str) -> list[Row]:
+        """Results of parts by a block of threads: pairs of neighbours in a thread, in a warp, of warps."""
+        return [self._paired(f, known, n) for f in group]
+
+    def _paired(self, node: Fold, known: Known, n: str) -> Row:
+        own, k, half = [self.name("l") for _ in node.dtypes], self.name("k"), self.name("h")
+        for x, dtype in zip(own, node.dtypes, strict=True):
+            self.put(f"{in_register(dtype)} {x}[{EACH}];")
+        self.put("#pragma unroll")
+        with self.block(f"for (int {k} = 0; {k} < {EACH}; ++{k})"):
+            here = [f"{x}[{k}]" for x in own]
+            at = f"(idx)threadIdx.x * {EACH} + {k}"
+            self._set(here, self._identity(node))
+            with self.block(f"if ({at} < {n})"):
+                self._set(here, self._bodies(node, known, at))
+        self.put("#pragma unroll")
+        with self.block(f"for (int {half} = 1; {half} < {EACH}; {half} *= 2)"):
+            self.put("#pragma unroll")
+            with self.block(f"for (int {k} = 0; {k} < {EACH}; {k} += 2 * {half})"):
+                here, there = ([f"{x}[{place}]" for x in own] for place in (k, f"{k} + {half}"))
+                self._set(here, self._together(node, here, there))
+        return self._of_warps(node, self._down(node, [f"{x}[0]" for x in own], (1, 2, 4, 8, 16)), (1, 2, 4))
+
+    def _of_warps(self, node: Fold, row: Row, steps: Sequence[int]) -> Row:
+        """What the warps of a block have, in the first thread of each, brought together: every thread knows it."""
+        shared, count = [self.name("shared") for _ in row], BLOCK // WARP
+        for x, text, dtype in zip(shared, row, node.dtypes, strict=True):
+            self.put(f"__shared__ {in_register(dtype)} {x}[{count}];")
+            self.put(f"if (lane == 0) {x}[threadIdx.x / {WARP}] = {text};")
+        self.put("__syncthreads();")
+        found = []
+        for x, dtype in zip(shared, node.dtypes, strict=True):
+            found.append(self.name("a"))
+            self.put(f"{in_register(dtype)} {found[-1]} = {x}[lane % {count}];")
+        self.put("__syncthreads();")  # the next row's may come
+        return self._down(node, found, steps)
 
     def _block(self, group: list[Fold], order: Order, known: Known, first: str, last: str) -> list[Row]:
         found = self._begun(group)
