@@ -31,7 +31,7 @@ FLOORS = {
         "vectors",
         "cuts placing keeping",
         "strips",
-        "schedule work bounds",
+        "schedule work bounds passes",
         "grid",
         "backends.*",
         "hostcall",

@@ -1,7 +1,7 @@
 """What a GPU launches for a kernel: one grid of threads after the other, as data.
 
 grid ::= Grid(axes, stores)                            # a thread at every point; it computes the folds in the values itself
-       | Grid(axes, stores, team, folds, inner)        # a warp at every point, or a block; it computes the folds, then walks the inner axes
+       | Grid(axes, stores, team, folds, inner, held)  # a warp at every point, or a block; it computes the folds, then walks the inner axes
 
 A fold that is needed at fewer points than there are elements is computed by a grid of its own, into scratch, and read from there.
 One of few and long rows is cut into parts: a grid for the parts, and what remains is a fold of their results, which pair up as
@@ -18,14 +18,19 @@ from .bounds import upper
 from .dtypes import INDEX
 from .folds import folds_of, loads
 from .ir import Axis, Fold, Kernel, Leaf, Size, Store, Value, axis, components, fold, index, load, op, size
+from .passes import passes
 from .reducers import Order, reducer_of
 from .rewrite import substitute
 
 PAIRS = Order(1, 1)  # results of blocks: each is a block
 SHORT = 16  # elements that a thread folds by itself along a row: no more than the least order has lanes
-FEW = 8  # results of parts that a thread brings together by itself
+FEW = 16  # results of parts that a thread brings together by itself
 MOST_PARTS = 4096
 WARP, BLOCK = 32, 256  # threads
+TEAMS = (WARP, 128, BLOCK)  # that hold a row
+HELD = 16  # elements of a row that a thread holds
+MOST_HELD = 3  # values of each: more are more registers than leave a multiprocessor busy
+SHARED = 32 << 10  # bytes of a block, for elements on their way
 PER_PROCESSOR = 1024  # threads that keep a multiprocessor busy
 
 Loops = tuple[tuple[Axis, Value], ...]
@@ -43,6 +48,7 @@ class Grid:
     folds: tuple[Fold, ...] = ()
     inner: Loops = ()
     order: str = "any"
+    held: bool = False  # the elements of a row stay in registers, HELD a thread
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,9 @@ class _Planner:
         rows = self._rows(stores)
         if rows:
             depth = len(rows[0].free)
-            self.grids.append(Grid(part.axes[:depth], stores, _threads(rows), tuple(rows), part.axes[depth:]))
+            self.grids.append(
+                self._of_rows(Grid(part.axes[:depth], stores, _threads(rows), tuple(rows), part.axes[depth:]))
+            )
         else:
             self.grids.append(Grid(part.axes, stores))
 
@@ -122,6 +130,22 @@ class _Planner:
                 rows = [f for f in found if f.order != PAIRS]
                 return rows or found
         return []
+
+    def _of_rows(self, grid: Grid) -> Grid:
+        """With the elements of a row held, where they are few enough, and folds and stores walk the same row."""
+        if len(grid.inner) != 1 or grid.folds[0].order == PAIRS:
+            return grid
+        along, extent = grid.inner[0]
+        n = upper(extent, {}, self.sizes)
+        team = next((t for t in TEAMS if n <= t * HELD), 0)
+        if not team or any(f.extent is not extent for f in grid.folds):
+            return grid
+        ordered = [f for f in grid.folds if not exact(f) and not (team == WARP == f.order.lanes)]  # type: ignore[union-attr]
+        room = sum(f.dtype.itemsize for f in ordered) * max(team, BLOCK) * HELD
+        kept = sum(len(step.keeps) for step in passes(grid.folds, grid.stores, along))
+        if room > SHARED or kept > MOST_HELD or any(len(f.bodies) > 1 for f in ordered):
+            return grid
+        return replace(grid, team=team, held=True)
 
     def _by_team(self, f: Fold) -> bool:
         """Whether a fold is a warp's, not a thread's: along a row that is not short, or of many parts at few points."""

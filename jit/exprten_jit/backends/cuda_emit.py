@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from ..bounds import Bounds, is_index, reach, upper
 from ..grid import WARP, Grid, Loops, Program
-from ..ir import Axis, Component, Const, Fold, Leaf, Load, Op, Param, Size, Store, Value, axis, index
-from ..rewrite import affine, rewrite, steps, walk
+from ..ir import Const, Fold, Leaf, Load, Op, Param, Size, Value, axis, index
+from ..passes import passes
+from ..rewrite import rewrite, walk
 from ..vmath.exp import by_factors
-from .cuda_folds import Folds
+from .cuda_packs import Packs
 from .cuda_text import in_memory, in_register, prelude
-from .cuda_values import Known, bare, decoded, encoded
+from .cuda_values import Known, bare, encoded
 
 THREADS = 256  # of a block
 ORDERED_THREADS = 1024  # of the one block that walks a target in order
@@ -99,13 +100,14 @@ def _reach(grid: Grid, sizes: Mapping[str, int]) -> int:
     return max(farthest, upper(points, bounds, sizes) * grid.team)
 
 
-class _Function(Folds):
+class _Function(Packs):
     def __init__(self, grid: Grid, sizes: Mapping[str, int]) -> None:
         self.bounds = _bounds(grid, sizes)
         self.sizes = sizes
         super().__init__(_roots(grid), self._longer)
         self.grid = grid
         self.arguments = _arguments(grid)
+        self.rooms: set[str] = set()  # of shared memory
         self.taken = {x.name for x in self.arguments} | {a.name for a in self.bounds} | {"lane", "idx"}
 
     def _longer(self, node: Fold, size: int) -> bool:
@@ -126,11 +128,11 @@ class _Function(Folds):
             elif isinstance(x, Param):
                 known.values[x] = x.name
         count = reduce(lambda a, b: a * b, (e for _, e in grid.axes), index(1))
-        each, threads = 1, THREADS
-        if grid.order != "any":
-            threads = ORDERED_THREADS
+        each, threads = 1, ORDERED_THREADS if grid.order != "any" else grid.team if grid.team > WARP else THREADS
+        self.block_threads = threads
         parameters = ", ".join(self._parameter(x) for x in self.arguments)
         self.lines.append(f'extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters}) {{')
+        self.body = len(self.lines)
         if grid.order != "any":
             self._in_order(known, count)
         elif grid.team > 1:
@@ -152,7 +154,7 @@ class _Function(Folds):
     # a thread at every point
 
     def _points(self, known: Known, count: Value) -> Value:
-        many = self._many()
+        many = self.many()
         loops = list(self.grid.axes)
         if many > 1:
             innermost, extent = loops[-1]
@@ -165,9 +167,9 @@ class _Function(Folds):
         with self.block(f"for (idx {t} = (idx)blockIdx.x * blockDim.x + threadIdx.x; {t} < {total}; {t} += {step})"):
             self._unfolded(tuple(loops), t, known)
             if many > 1:
-                self._packs(many, known)
+                self.packs(many, known)
             else:
-                self._store_all(known)
+                self.store_all(known)
         return count
 
     def _total(self, count: Value, known: Known) -> str:
@@ -191,106 +193,6 @@ class _Function(Folds):
             self.put(f"const idx {a.name} = {rest} - {outer} * {size};")
             rest = outer
 
-    def _store_all(self, known: Known) -> None:
-        """Everything is computed before anything is stored."""
-        for line in self._computed(known):
-            self.put(line)
-
-    def _computed(self, known: Known) -> list[str]:
-        found = [(s, self.value(s.value, known)) for s in self.grid.stores]
-        if len(found) > 1:
-            found = [(s, self.named(s.value, known)) for s, _ in found]
-        return [f"{self._place(s, known)} = {bare(encoded(text, s.leaf.dtype))};" for s, text in found]
-
-    def _place(self, store: Store, known: Known) -> str:
-        return f"{store.leaf.name}[{bare(self.index(store.offset, known))}]"
-
-    # several elements at once
-
-    def _many(self) -> int:
-        """How many elements along the innermost axis a thread reads and writes at once."""
-        grid = self.grid
-        if not grid.axes or any(isinstance(n, Fold) for s in grid.stores for n in walk(s.value)):
-            return 1
-        innermost = grid.axes[-1][0]
-        if any(steps(s, innermost) != 1 or s.leaf.pairs for s in grid.stores):
-            return 1
-        leaves = [*(s.leaf for s in grid.stores), *(x.leaf for x in self._in_a_row(innermost))]
-        widest = max(leaf.dtype.itemsize for leaf in leaves)
-        return WIDEST // widest
-
-    def _in_a_row(self, innermost: Axis) -> list[Load]:
-        """The loads of elements that lie one behind the other."""
-        nodes = dict.fromkeys(n for s in self.grid.stores for n in walk(s.value, into_folds=False))
-        return [
-            n for n in nodes
-            if isinstance(n, Load) and n.when is None and steps(n, innermost) == 1 and not n.leaf.pairs and is_index(n.offset, self.plain)
-        ]  # fmt: skip
-
-    def _packs(self, many: int, known: Known) -> None:
-        innermost, extent = self.grid.axes[-1]
-        loads, u = self._in_a_row(innermost), self.name("u")
-        first = self.name("first")
-        self.put(f"const idx {first} = {innermost.name}_group * {many};")
-        here = known.copy()
-        here.indices[innermost] = first
-        n = self.index(extent, known)
-        with self.block(f"if ({' && '.join([*self._aligned(many, loads, known), f'{first} + {many} <= {n}'])})"):
-            inside = here.copy()
-            packs: dict[Load, str] = {}
-            for x in loads:
-                packs[x] = self.name("x")
-                kind = f"xt_pack<{in_memory(x.leaf.dtype)}, {many}>"
-                at = f"{x.leaf.name} + {self.index(x.offset, here)}"
-                self.put(f"const {kind} {packs[x]} = *({'const ' + kind}*)({at});")
-            results = [self.name("r") for _ in self.grid.stores]
-            for s, r in zip(self.grid.stores, results, strict=True):
-                self.put(f"xt_pack<{in_memory(s.leaf.dtype)}, {many}> {r};")
-            self._outside(inside, frozenset(a for a, _ in self.grid.axes[:-1]))
-            self.put("#pragma unroll")
-            with self.block(f"for (int {u} = 0; {u} < {many}; ++{u})"):
-                inside.indices[innermost] = f"({first} + {u})"
-                for x, pack in packs.items():
-                    inside.values[x] = decoded(f"{pack}.at[{u}]", x.leaf.dtype)
-                for s, r in zip(self.grid.stores, results, strict=True):
-                    self.put(f"{r}.at[{u}] = {bare(encoded(self.value(s.value, inside), s.leaf.dtype))};")
-            for s, r in zip(self.grid.stores, results, strict=True):
-                kind = f"xt_pack<{in_memory(s.leaf.dtype)}, {many}>"
-                self.put(f"*({kind}*)({s.leaf.name} + {self.index(s.offset, here)}) = {r};")
-        rest = self.name("i")
-        with self.block(f"else for (idx {rest} = {first}; {rest} < {n} && {rest} < {first} + {many}; ++{rest})"):
-            inside = known.copy()
-            inside.indices[innermost] = rest
-            self._store_all(inside)
-
-    def _aligned(self, many: int, loads: Sequence[Load], known: Known) -> Iterator[str]:
-        """What makes every group of elements lie at a multiple of its size."""
-        seen = set[str]()
-        innermost = self.grid.axes[-1][0]
-        places: list[Load | Store] = [*loads, *self.grid.stores]
-        for x in places:
-            size = x.leaf.dtype.itemsize * many
-            conditions = [f"(size_t){x.leaf.name} % {size} == 0"]
-            form = affine(x.offset, innermost)
-            assert form is not None, "a row has a step"
-            rest = form[1]
-            for a, _ in self.grid.axes[:-1]:
-                form = affine(rest, a)
-                if form is None:  # a quotient: at this point
-                    break
-                conditions += self._multiple(form[0], many, known)
-                rest = form[1]
-            conditions += self._multiple(rest, many, known)
-            for c in conditions:
-                if c not in seen:
-                    seen.add(c)
-                    yield c
-
-    def _multiple(self, value: Value, many: int, known: Known) -> list[str]:
-        if isinstance(value, Const):
-            return [] if value.value % many == 0 else ["false"]
-        return [f"{self.index(value, known)} % {many} == 0"]
-
     # a warp at every point
 
     def _team(self, known: Known, count: Value) -> None:
@@ -304,33 +206,24 @@ class _Function(Folds):
         with self.block(f"for (idx {t} = {start}; {t} < {total}; {t} += {step})"):
             if grid.axes:
                 self._unfolded(grid.axes, t, known)
+            if grid.held:
+                self.held_rows(grid, known, passes(grid.folds, grid.stores, grid.inner[0][0]))
+                return
             self.team(grid.folds, known)
             self.put("__syncthreads();" if alone else "__syncwarp();")  # what was folded may be stored to
             number = "threadIdx.x" if alone else "lane"
             if not grid.inner:
                 with self.block(f"if ({number} == 0)"):
-                    self._store_all(known)
+                    self.store_all(known)
                 return
-            self._outside(known, frozenset(a for a, _ in grid.axes))
+            bound = frozenset(a for a, _ in grid.axes)
+            self.outside([s.value for s in grid.stores], lambda x: x.free <= bound, known)
             points = reduce(lambda a, b: a * b, (e for _, e in grid.inner), index(1))
             q, inner = self.name("point"), self._total(points, known)
             with self.block(f"for (idx {q} = {number}; {q} < {inner}; {q} += {grid.team})"):
                 inside = known.copy()
                 self._unfolded(grid.inner, q, inside)
-                self._store_all(inside)
-
-    def _outside(self, known: Known, bound: frozenset[Axis]) -> None:
-        """What needs no other axes is computed here, once."""
-        stack, seen = [s.value for s in self.grid.stores], set[Value]()
-        while stack:
-            node = stack.pop()
-            if node in seen or isinstance(node, Const | Param) or is_index(node, self.plain):
-                continue
-            seen.add(node)
-            if node.free <= bound and isinstance(node, Op | Load | Fold | Component):
-                self.named(node, known)
-            elif isinstance(node, Op):
-                stack.extend(a for n, a in enumerate(node.args) if node.op != "rarely" or n != 1)
+                self.store_all(inside)
 
     # one block, in order
 
@@ -353,7 +246,7 @@ class _Function(Folds):
             self.put("__syncthreads();")  # all is read that this stretch overwrites
             with self.block("if (here)"):
                 for s, r in zip(grid.stores, held, strict=True):
-                    self.put(f"{self._place(s, known)} = {r};")
+                    self.put(f"{self.place(s, known)} = {r};")
 
 
 def _arguments(grid: Grid) -> tuple[Argument, ...]:

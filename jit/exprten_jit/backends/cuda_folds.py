@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..folds import combined, folds_of, joined
-from ..grid import BLOCK, MOST_PARTS, PAIRS, SHORT, WARP, exact
+from ..grid import BLOCK, FEW, MOST_PARTS, PAIRS, SHORT, WARP, exact
 from ..ir import Fold, Local, Value, components, local
 from ..reducers import Order, identities, reducer_of
 from ..rewrite import walk
@@ -36,6 +36,8 @@ class Folds(Values):
         n = self.extent(node, known)
         if exact(node):
             return self._elements(node, known, self._begun([node])[0], "0", n, "1")
+        if order == PAIRS and not self.long(node, FEW):
+            return self._neighbours(node, known, n, "0", FEW)
         if order == PAIRS:
             return self._in_blocks([node], n, 1, lambda first, last: self._one(node, known, first, last))[0]
         if order.grouped:
@@ -54,18 +56,25 @@ class Folds(Values):
     def _grouped(self, node: Fold, order: Order, known: Known, first: str, last: str) -> Row:
         (found,) = self._begun([node])
         k = self.name("k")
-        with self.block(f"for (idx {k} = {first}; {k} < {last}; {k} += {order.lanes})"):
-            group = []
+        self.put(f"idx {k} = {first};")
+        self.put("#pragma unroll 4")
+        with self.block(f"for (; {k} + {order.lanes} <= {last}; {k} += {order.lanes})"):
+            self._group(node, found, [self._bodies(node, known, f"{k} + {n}") for n in range(order.lanes)])
+        with self.block(f"if ({k} < {last})"):
+            rest = []
             for n in range(order.lanes):
-                (one,) = self._begun([node])
+                rest += self._begun([node])
                 with self.block(f"if ({k} + {n} < {last})"):
-                    self._set(one, self._bodies(node, known, f"{k} + {n}"))
-                group.append(one)
-            while len(group) > 1:
-                half = len(group) // 2
-                group = [self._together(node, group[n], group[n + half]) for n in range(half)]
-            self._set(found, self._together(node, found, group[0]))
+                    self._set(rest[-1], self._bodies(node, known, f"{k} + {n}"))
+            self._group(node, found, rest)
         return found
+
+    def _group(self, node: Fold, found: Row, group: list[Row]) -> None:
+        """Elements that become one before they join the accumulator."""
+        while len(group) > 1:
+            half = len(group) // 2
+            group = [self._together(node, group[n], group[n + half]) for n in range(half)]
+        self._set(found, self._together(node, found, group[0]))
 
     def _short(self, node: Fold, known: Known, n: str) -> Row:
         """A row of few elements: one a lane, in registers."""
@@ -135,30 +144,35 @@ class Folds(Values):
 
     def _pairs(self, group: list[Fold], known: Known, n: str) -> list[Row]:
         """Results of parts by a block of threads: pairs of neighbours in a thread, in a warp, of warps."""
-        return [self._paired(f, known, n) for f in group]
+        found = []
+        for f in group:
+            row = self._neighbours(f, known, n, f"(idx)threadIdx.x * {EACH}", EACH)
+            found.append(self._of_warps(f, self._down(f, row, (1, 2, 4, 8, 16)), (1, 2, 4), BLOCK // WARP))
+        return found
 
-    def _paired(self, node: Fold, known: Known, n: str) -> Row:
+    def _neighbours(self, node: Fold, known: Known, n: str, start: str, count: int) -> Row:
+        """`count` results of parts, one behind the other, in pairs."""
         own, k, half = [self.name("l") for _ in node.dtypes], self.name("k"), self.name("h")
         for x, dtype in zip(own, node.dtypes, strict=True):
-            self.put(f"{in_register(dtype)} {x}[{EACH}];")
+            self.put(f"{in_register(dtype)} {x}[{count}];")
         self.put("#pragma unroll")
-        with self.block(f"for (int {k} = 0; {k} < {EACH}; ++{k})"):
+        with self.block(f"for (int {k} = 0; {k} < {count}; ++{k})"):
             here = [f"{x}[{k}]" for x in own]
-            at = f"(idx)threadIdx.x * {EACH} + {k}"
+            at = k if start == "0" else f"{start} + {k}"
             self._set(here, self._identity(node))
             with self.block(f"if ({at} < {n})"):
                 self._set(here, self._bodies(node, known, at))
         self.put("#pragma unroll")
-        with self.block(f"for (int {half} = 1; {half} < {EACH}; {half} *= 2)"):
+        with self.block(f"for (int {half} = 1; {half} < {count}; {half} *= 2)"):
             self.put("#pragma unroll")
-            with self.block(f"for (int {k} = 0; {k} < {EACH}; {k} += 2 * {half})"):
+            with self.block(f"for (int {k} = 0; {k} < {count}; {k} += 2 * {half})"):
                 here, there = ([f"{x}[{place}]" for x in own] for place in (k, f"{k} + {half}"))
                 self._set(here, self._together(node, here, there))
-        return self._of_warps(node, self._down(node, [f"{x}[0]" for x in own], (1, 2, 4, 8, 16)), (1, 2, 4))
+        return [f"{x}[0]" for x in own]
 
-    def _of_warps(self, node: Fold, row: Row, steps: Sequence[int]) -> Row:
-        """What the warps of a block have, in the first thread of each, brought together: every thread knows it."""
-        shared, count = [self.name("shared") for _ in row], BLOCK // WARP
+    def _of_warps(self, node: Fold, row: Row, steps: Sequence[int], count: int) -> Row:
+        """What so many warps have, in the first thread of each, brought together: the first thread of each knows it."""
+        shared = [self.name("shared") for _ in row]
         for x, text, dtype in zip(shared, row, node.dtypes, strict=True):
             self.put(f"__shared__ {in_register(dtype)} {x}[{count}];")
             self.put(f"if (lane == 0) {x}[threadIdx.x / {WARP}] = {text};")
@@ -180,7 +194,7 @@ class Folds(Values):
         """Each of so many threads brings every so-manyth element to its accumulators."""
         k = self.name("k")
         start = "lane" if first == "0" else f"{first} + lane"
-        self.put("#pragma unroll 4")
+        self.put("#pragma unroll 8")
         only = "" if lanes == WARP else f"lane < {lanes} && "
         with self.block(f"for (idx {k} = {start}; {only}{k} < {last}; {k} += {lanes})"):
             inside = known.copy()

@@ -84,6 +84,10 @@ class Values:
                 known.indices[node] = done[node] = name
         return done[root]
 
+    def is_plain(self, value: Value) -> bool:
+        """Whether a value is an index."""
+        return is_index(value, self.plain)
+
     def _index(self, node: Value, done: dict[Value, str], known: Known) -> str:
         if node in known.indices:
             return known.indices[node]

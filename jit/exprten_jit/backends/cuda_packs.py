@@ -1,0 +1,121 @@
+"""What a thread stores at its point: one element, or as many at once as 16 bytes hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..bounds import is_index
+from ..grid import Grid
+from ..ir import Axis, Const, Fold, Load, Store, Value
+from ..rewrite import affine, steps, walk
+from .cuda_rows import Rows
+from .cuda_text import in_memory
+from .cuda_values import Known, bare, decoded, encoded
+
+WIDEST = 16  # bytes that a thread reads or writes at once
+
+
+class Packs(Rows):
+    """Writes stores."""
+
+    grid: Grid
+
+    def store_all(self, known: Known) -> None:
+        """Everything is computed before anything is stored."""
+        for line in self._computed(known):
+            self.put(line)
+
+    def _computed(self, known: Known) -> list[str]:
+        found = [(s, self.value(s.value, known)) for s in self.grid.stores]
+        if len(found) > 1:
+            found = [(s, self.named(s.value, known)) for s, _ in found]
+        return [f"{self.place(s, known)} = {bare(encoded(text, s.leaf.dtype))};" for s, text in found]
+
+    def place(self, store: Store, known: Known) -> str:
+        return f"{store.leaf.name}[{bare(self.index(store.offset, known))}]"
+
+    # several elements at once
+
+    def many(self) -> int:
+        """How many elements along the innermost axis a thread reads and writes at once."""
+        grid = self.grid
+        if not grid.axes or any(isinstance(n, Fold) for s in grid.stores for n in walk(s.value)):
+            return 1
+        innermost = grid.axes[-1][0]
+        if any(steps(s, innermost) != 1 or s.leaf.pairs for s in grid.stores):
+            return 1
+        leaves = [*(s.leaf for s in grid.stores), *(x.leaf for x in self._in_a_row(innermost))]
+        widest = max(leaf.dtype.itemsize for leaf in leaves)
+        return WIDEST // widest
+
+    def _in_a_row(self, innermost: Axis) -> list[Load]:
+        """The loads of elements that lie one behind the other."""
+        nodes = dict.fromkeys(n for s in self.grid.stores for n in walk(s.value, into_folds=False))
+        return [
+            n for n in nodes
+            if isinstance(n, Load) and n.when is None and steps(n, innermost) == 1 and not n.leaf.pairs and is_index(n.offset, self.plain)
+        ]  # fmt: skip
+
+    def packs(self, many: int, known: Known) -> None:
+        innermost, extent = self.grid.axes[-1]
+        loads, u = self._in_a_row(innermost), self.name("u")
+        first = self.name("first")
+        self.put(f"const idx {first} = {innermost.name}_group * {many};")
+        here = known.copy()
+        here.indices[innermost] = first
+        n = self.index(extent, known)
+        with self.block(f"if ({' && '.join([*self._aligned(many, loads, known), f'{first} + {many} <= {n}'])})"):
+            inside = here.copy()
+            packs: dict[Load, str] = {}
+            for x in loads:
+                packs[x] = self.name("x")
+                kind = f"xt_pack<{in_memory(x.leaf.dtype)}, {many}>"
+                at = f"{x.leaf.name} + {self.index(x.offset, here)}"
+                self.put(f"const {kind} {packs[x]} = *({'const ' + kind}*)({at});")
+            results = [self.name("r") for _ in self.grid.stores]
+            for s, r in zip(self.grid.stores, results, strict=True):
+                self.put(f"xt_pack<{in_memory(s.leaf.dtype)}, {many}> {r};")
+            self.outside([s.value for s in self.grid.stores], lambda x: innermost not in x.free, inside)
+            self.put("#pragma unroll")
+            with self.block(f"for (int {u} = 0; {u} < {many}; ++{u})"):
+                inside.indices[innermost] = f"({first} + {u})"
+                for x, pack in packs.items():
+                    inside.values[x] = decoded(f"{pack}.at[{u}]", x.leaf.dtype)
+                for s, r in zip(self.grid.stores, results, strict=True):
+                    self.put(f"{r}.at[{u}] = {bare(encoded(self.value(s.value, inside), s.leaf.dtype))};")
+            for s, r in zip(self.grid.stores, results, strict=True):
+                kind = f"xt_pack<{in_memory(s.leaf.dtype)}, {many}>"
+                self.put(f"*({kind}*)({s.leaf.name} + {self.index(s.offset, here)}) = {r};")
+        rest = self.name("i")
+        with self.block(f"else for (idx {rest} = {first}; {rest} < {n} && {rest} < {first} + {many}; ++{rest})"):
+            inside = known.copy()
+            inside.indices[innermost] = rest
+            self.store_all(inside)
+
+    def _aligned(self, many: int, loads: Sequence[Load], known: Known) -> Iterator[str]:
+        """What makes every group of elements lie at a multiple of its size."""
+        seen = set[str]()
+        innermost = self.grid.axes[-1][0]
+        places: list[Load | Store] = [*loads, *self.grid.stores]
+        for x in places:
+            size = x.leaf.dtype.itemsize * many
+            conditions = [f"(size_t){x.leaf.name} % {size} == 0"]
+            form = affine(x.offset, innermost)
+            assert form is not None, "a row has a step"
+            rest = form[1]
+            for a, _ in self.grid.axes[:-1]:
+                form = affine(rest, a)
+                if form is None:  # a quotient: at this point
+                    break
+                conditions += self._multiple(form[0], many, known)
+                rest = form[1]
+            conditions += self._multiple(rest, many, known)
+            for c in conditions:
+                if c not in seen:
+                    seen.add(c)
+                    yield c
+
+    def _multiple(self, value: Value, many: int, known: Known) -> list[str]:
+        if isinstance(value, Const):
+            return [] if value.value % many == 0 else ["false"]
+        return [f"{self.index(value, known)} % {many} == 0"]
