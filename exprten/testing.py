@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .expression.expr import Expr
-from .interop import evaluate
+from .gpu.exchange import on_cuda
+from .interop import asarray, evaluate
 
 
 def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-6, atol: float = 0.0) -> None:
@@ -23,4 +24,4 @@ def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-6, atol: float =
 
 
 def _array(x: Any) -> np.ndarray[Any, Any]:
-    return evaluate(x).numpy() if isinstance(x, Expr) else np.asarray(x)
+    return evaluate(x).numpy() if isinstance(x, Expr) else asarray(x).numpy() if on_cuda(x) else np.asarray(x)

@@ -275,6 +275,41 @@ def test_interface_that_exprten_cannot_share_is_refused(gpus):
             xt.asarray(theirs)
 
 
+# Mistakes with two devices, and looking at statements.
+
+
+def test_devices_are_not_mixed():
+    with emulated():
+        a, b = (xt.array(counted((2, 3)), device=xt.gpu(k)) for k in (0, 1))
+
+        @xt.kernel
+        def update(w, g, *, lr):
+            w -= lr * g
+
+        for mistake, operation in (
+            (lambda: xt.concat(a, b), "concat"), (lambda: a @ b.T, "@"), (lambda: update(a, b, lr=1.0), "subtract"),
+            (lambda: a.__iadd__(b), "add"), (lambda: xt.where(a > 0, a, b), "where"), (lambda: xt.flip(a, 0) - xt.flip(b + 1, 0), "subtract"),
+        ):  # fmt: skip
+            with pytest.raises(xt.DeviceError) as found:
+                mistake()
+            assert str(found.value).startswith(f"{operation}: ") and "gpu:0 and gpu:1" in str(found.value)
+
+
+def test_statements_on_a_gpu_can_be_looked_at():
+    with emulated():
+        a = counted((3, 4))
+        t = xt.array(a, device=xt.gpu(0))
+        with xt.options(interpret=True):
+            t[:, ::2] += 1
+        a[:, ::2] += 1
+        assert t.numpy().tolist() == a.tolist()
+        with xt.options(check="oracle"):
+            t[::-1] *= 2
+        assert t.numpy().tolist() == (a * 2).tolist()
+        with xt.options(check="nan"), pytest.raises(xt.NonFiniteError, match="is inf at index"):
+            t[1:] /= 0
+
+
 # The emulated driver itself: it sees what is not ordered, and what is not there.
 
 

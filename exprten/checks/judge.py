@@ -22,7 +22,7 @@ from ..options import unwatched
 from ..products.call import Called
 from ..statement.launch import Launch, Statement, run_at
 from ..storage.buffer import pinned
-from .places import Arrays, arrays
+from .places import Arrays, arrays, give_back
 
 STEPS = 1 << 14  # operations of the interpreter for a statement: some 0.1 s
 MOST = 16  # positions that are compared
@@ -33,8 +33,10 @@ _seeds = itertools.count()
 def run_interpreted(s: Statement, launch: Launch) -> None:
     """Do what a statement does without its machine code: everything is read before the first store."""
     with pinned(s.buffers, "assign"):
-        interpret(_kernel(launch), arrays(s, launch, copied=True), dict(launch.arranged.sizes), _scalars(s, launch),
-                  arrays(s, launch, copied=False))  # fmt: skip
+        kernel, after = _kernel(launch), arrays(s, launch, copied=False)
+        interpret(kernel, arrays(s, launch, copied=True), dict(launch.arranged.sizes), _scalars(s, launch), after)
+    with unwatched(interpret=False):
+        give_back(s, launch, after)
 
 
 def run_compared(s: Statement, launch: Launch) -> None:

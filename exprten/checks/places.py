@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from exprten_jit import Code
 
+from ..expression.expr import late
 from ..expression.leaf import Leaf
 from ..expression.stores import Stores
+from ..gpu.driver import driver
 from ..statement.launch import Launch, Statement
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -17,18 +19,31 @@ Arrays = dict[str, tuple[Array, int]]
 
 
 def memory(leaf: Leaf, address: int) -> Array:
-    """All elements from the lowest to the highest of a view, one after the other."""
+    """All elements from the lowest to the highest of a view, one after the other; of a GPU's memory a copy."""
     layout, row = leaf.layout, leaf.key.dtype
     if not layout.size:
         return np.empty(0, row.numpy)
     count = layout.high - layout.low
+    if leaf.device.kind == "gpu":
+        return _from_gpu(leaf, address + layout.low * row.itemsize, np.empty(count, row.numpy))
     raw = (ctypes.c_char * (count * row.itemsize)).from_address(address + layout.low * row.itemsize)
     return np.frombuffer(memoryview(raw), row.numpy)
 
 
+def _from_gpu(leaf: Leaf, address: int, into: Array) -> Array:
+    stream = leaf.buffer.stream
+    driver().copy(leaf.device.index, into.ctypes.data, address, into.nbytes, stream.handle)
+    stream.synchronize()
+    return into
+
+
 def view(leaf: Leaf, address: int) -> Array:
     """A view as an array over its memory."""
-    elements, layout = memory(leaf, address), leaf.layout
+    return _shown(leaf, memory(leaf, address))
+
+
+def _shown(leaf: Leaf, elements: Array) -> Array:
+    layout = leaf.layout
     if not layout.size:
         return np.empty(layout.shape, leaf.key.dtype.numpy)
     return np.lib.stride_tricks.as_strided(elements[-layout.low :], layout.shape, leaf.strides)
@@ -73,6 +88,16 @@ def arrays(s: Statement, launch: Launch, copied: bool) -> Arrays:
         first = shift - leaf.layout.low * leaf.key.dtype.itemsize
         found[array.name] = elements, first // array.dtype.itemsize
     return found
+
+
+def give_back(s: Statement, launch: Launch, after: Arrays) -> None:
+    """Store what was stored to copies of a GPU's memory."""
+    views = (*s.targets, *s.found.leaves)
+    assert isinstance(launch.code, Code), "only a kernel has operands like these"
+    for array, n in zip(launch.code.kernel.leaves, launch.first, strict=True):
+        leaf = views[n]
+        if leaf.device.kind == "gpu" and (n < len(s.targets) or _stores_to(s, leaf)):
+            late["transfer"](leaf, late["borrow"](_shown(leaf, after[array.name][0].view(leaf.key.dtype.numpy))))
 
 
 def _span(leaf: Leaf, address: int) -> tuple[int, int]:

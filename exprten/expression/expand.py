@@ -95,7 +95,7 @@ def over(node: Expr, args: list[Any]) -> Expr:
             made, (src, *rest) = Remap(), args
             other = rest[0] if rest else None
             other_key = other.key if isinstance(other, Expr) else None if other is None else type(other)
-            made.key = remap_key(node.map, src.key, other_key)
+            made.key = remap_key(node.map, src.key, other_key, node.map.title)
             made.shape, made.map, made.params = node.shape, node.map, node.params
             made.src, made.other = src, other
             return made

@@ -69,14 +69,16 @@ def leaf_key(kind: str, dtype: DType, device: Device) -> Key:
     return _keys.get(name) or _keys.setdefault(name, Key(kind, dtype, device, (), ()))
 
 
-def remap_key(index_map: object, src: Key, other: Operand) -> Key:
-    """The key of the values of `src` read at other places, `other` (of the same type) elsewhere; None: there is no elsewhere."""
+def remap_key(index_map: object, src: Key, other: Operand, title: str) -> Key:
+    """The key of the values of `src` read at other places, `other` (of the same type) elsewhere; None: there is no elsewhere. `title`
+    is what the user wrote.
+    """
     name = ("remap", index_map, src, other)
     args = (src,) if other is None else (src, other)
     types = (src.dtype,) * len(args)
     found = _keys.get(name)
     if found is None:
-        found = _keys.setdefault(name, Key("remap", src.dtype, src.device, args, types))
+        found = _keys.setdefault(name, Key("remap", src.dtype, shared_device(title, args), args, types))
         found.map = index_map
     return found
 

@@ -71,7 +71,7 @@ def remap(
             _named_maps[name] = made
     other_key = None if other is None else other.key if isinstance(other, Expr) else type(other)
     node = Remap()
-    node.key = remap_key(made, src.key, other_key)
+    node.key = remap_key(made, src.key, other_key, made.title)
     node.shape = shapes.intern_shape(shape)
     node.src, node.map, node.other = src, made, other
     if len(_params) >= MAX_PARAMS:
