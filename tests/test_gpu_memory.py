@@ -25,8 +25,6 @@ SOURCES = Path(xt.__file__).parent
 
 @pytest.fixture(params=["eager", "lazy"])
 def driver(request):
-    if request.param == "lazy" and "without_rows" in request.node.name:
-        pytest.skip("what has no rows is a kernel, which is not put off")
     with emulated(devices=2, lazy=request.param == "lazy") as driver:
         yield driver
 

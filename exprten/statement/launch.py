@@ -20,7 +20,7 @@ from exprten_jit.gemm import Calling
 from exprten_jit.hostcall import launch_ctypes, launcher
 from exprten_jit.locks import Turns
 
-from ..errors import AliasError, CompileError, DeviceError
+from ..errors import AliasError, CompileError
 from ..expression.expr import Expr, Weak, late
 from ..expression.joined import Joined, parts_of
 from ..expression.leaf import Leaf
@@ -283,11 +283,6 @@ def alias_error(mode: Mode, target: Leaf | Joined, leaf: Leaf) -> AliasError:
 def run(s: Statement, launch: Launch) -> None:
     """Call the kernel."""
     if s.options.watched:
-        if launch.grids is not None:
-            raise DeviceError(
-                f"{s}: EXPRTEN_CHECK and EXPRTEN_INTERPRET look at memory of the CPU, the target lies on {s.target.device}; look at "
-                "the statement with its operands on xt.cpu()"
-            )
         late["watched"](s, launch)
         return
     run_at(launch, s.addresses, s.found.scalars, s.buffers)

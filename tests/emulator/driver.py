@@ -17,8 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-ALIGNMENT = 512  # as CuPy's pool
-FRESH, STALE = 0xCD, 0xDD  # bytes of memory that nobody wrote yet, or that was given back
+from exprten.gpu.driver import install
+
+from . import Emulator, why_not
+
+ROUND = 512  # bytes: CuPy's pool holds multiples of it
+FRESH, STALE = 0xFF, 0xFD  # bytes of memory that nobody wrote yet, or that was given back: NaNs
 CONTEXT = 0xC0DE00  # + device
 
 
@@ -65,12 +69,12 @@ class Event:
 class _Block:
     """Memory of a device; dying gives it back to the pool."""
 
-    def __init__(self, emulated, device, stream, array):
-        self.emulated, self.key, self.array = emulated, (device, stream), array
+    def __init__(self, emulated, device, stream, address):
+        self.emulated, self.key, self.address = emulated, (device, stream), address
 
     def __del__(self):
         if not sys.is_finalizing():
-            self.emulated._give_back(self.key, self.array)
+            self.emulated._give_back(self.key, self.address)
 
 
 class _Stream:
@@ -94,6 +98,30 @@ class _HostBlock:
             self.emulated._host_freed(self.span)
 
 
+class _Unwatched:
+    """Memory without g++: what is written beside a block is not noticed."""
+
+    def __init__(self):
+        self._arrays = {}
+
+    def allocate(self, nbytes):
+        array = np.empty(nbytes + 256, np.uint8)
+        address = -(-array.ctypes.data // 256) * 256
+        self._arrays[address] = array
+        return address
+
+    def free(self, address):
+        del self._arrays[address]
+
+    def verify(self):
+        pass
+
+
+@functools.cache
+def _memory():
+    return _Unwatched() if why_not() else _emulator().memory
+
+
 class EmulatedDriver:
     """`devices` devices of `capacity` bytes each."""
 
@@ -106,11 +134,12 @@ class EmulatedDriver:
         self._used = []  # (name, key, time, reads, writes) of every operation
         self._clocks, self._queues, self._free = {}, {}, {}
         self._host = {}  # what has happened when the host goes on
-        self._live = {}  # address -> _Block's array
+        self._live = {}  # address -> device, bytes
         self._next = 0x5000
         self._current = threading.local()
         self._contexts = threading.local()
         self._callbacks = None
+        self.closed = False  # what dies from now on is no use to a pool
 
     # devices
 
@@ -137,33 +166,32 @@ class EmulatedDriver:
 
     def allocate(self, device, nbytes, stream):
         self._check(device, stream)
-        size = -(-nbytes // ALIGNMENT) * ALIGNMENT
         self.log.append(("allocate", device, stream, nbytes))
-        found = self._free.get((device, stream, size))
+        found = self._free.get((device, stream, nbytes))
         if found:
-            array = found.pop()
+            address = found.pop()
         else:
-            if self.held[device] + size > self.capacity:
+            if self.held[device] + _rounded(nbytes) > self.capacity:
                 raise MemoryError(f"emulated device {device} is full")
-            self.held[device] += size
-            array = np.empty(size + ALIGNMENT, np.uint8)
-        address = _aligned(array)
+            self.held[device] += _rounded(nbytes)
+            address = _memory().allocate(nbytes)
         if not self.lazy:  # else something that is still to run may use it
-            array[:] = FRESH
-        self._live[address] = (device, size)
-        return address, _Block(self, device, stream, array)
+            ctypes.memset(address, FRESH, nbytes)
+        self._live[address] = (device, nbytes)
+        return address, _Block(self, device, stream, address)
 
-    def _give_back(self, key, array):
-        address = _aligned(array)
-        _, size = self._live.pop(address)
+    def _give_back(self, key, address):
+        _, nbytes = self._live.pop(address)
         if not self.lazy:
-            array[:] = STALE
-        self._free.setdefault((*key, size), []).append(array)
-        self.log.append(("free", *key, size))
+            ctypes.memset(address, STALE, nbytes)
+        self._free.setdefault((*key, nbytes), []).append(address)
+        self.log.append(("free", *key, nbytes))
+        if self.closed:
+            self.release(key[0])
 
     def allocate_host(self, nbytes):
-        array = np.empty(nbytes + ALIGNMENT, np.uint8)
-        address = _aligned(array)
+        array = np.empty(nbytes + 256, np.uint8)
+        address = -(-array.ctypes.data // 256) * 256
         self.log.append(("allocate_host", nbytes))
         return address, _HostBlock(self, array, Span(address, nbytes, nbytes, 1))
 
@@ -179,7 +207,9 @@ class EmulatedDriver:
         for key in [k for k in self._queues if k[0] == device]:  # freeing memory waits for the device
             self._drain(key)
         for key in [k for k in self._free if k[0] == device]:
-            self.held[device] -= key[2] * len(self._free.pop(key))
+            for address in self._free.pop(key):
+                self.held[device] -= _rounded(key[2])
+                _memory().free(address)
 
     def device_of(self, address):
         return self._device_of(Span(address, 1, 1, 1))
@@ -210,12 +240,9 @@ class EmulatedDriver:
             if address < end and span.start < address + size:
                 assert address <= span.start and end <= address + size, "a copy over the end of a block"
                 return device
-        for blocks in self._free.values():
-            for array in blocks:
-                first = _aligned(array)
-                assert not (first < end and span.start < first + array.size - ALIGNMENT), (
-                    "a copy of memory that was freed"
-                )
+        for (*_, size), blocks in self._free.items():
+            for first in blocks:
+                assert not (first < end and span.start < first + size), "a copy of memory that was freed"
         return None
 
     # streams
@@ -378,16 +405,14 @@ _LAUNCH = ctypes.CFUNCTYPE(
 
 @functools.cache
 def _emulator():
-    from . import Emulator
-
     return Emulator()
 
 
 FOREIGN = 0x900000  # handles from here on are streams of somebody else
 
 
-def _aligned(array):
-    return -(-array.ctypes.data // ALIGNMENT) * ALIGNMENT
+def _rounded(nbytes):
+    return -(-nbytes // ROUND) * ROUND
 
 
 def _merge(clock, other):
@@ -397,9 +422,11 @@ def _merge(clock, other):
 
 @contextmanager
 def emulated(**how):
-    """An EmulatedDriver in force, and no races at the end."""
-    from exprten.gpu.driver import install
-
+    """An EmulatedDriver in force; at the end no races, and nothing written beside a tensor."""
     with install(EmulatedDriver(**how)) as driver:
         yield driver
+    driver.closed = True
+    for device in range(driver.count()):
+        driver.release(device)
     assert not driver.races, driver.races
+    _memory().verify()
