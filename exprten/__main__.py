@@ -11,6 +11,7 @@ from pathlib import Path
 from exprten_jit.store import Store, cap, folder, store
 
 from .info import info, stats
+from .storage.device import gpu
 
 
 def main() -> int:
@@ -47,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _show(*, as_json: bool) -> None:
+    gpu.count()  # whoever asks by a command may wait for CuPy
     facts = info()
     if as_json:
         print(json.dumps(facts, indent=2))

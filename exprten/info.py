@@ -14,6 +14,7 @@ from exprten_jit.store import store
 from exprten_jit.threads import default_threads, processors
 
 from .blas import available
+from .gpu.driver import made
 from .options import USE_CTYPES, Stats, counters
 from .storage.buffer import memory
 
@@ -40,7 +41,7 @@ def info() -> dict[str, Any]:
         "disk cache": "none" if (disk := store()) is None else str(disk.folder),
         "NVRTC": _nvrtc(),
         "CuPy": _cupy(),
-        "devices": ["cpu"],
+        "devices": ["cpu", *_gpus()],
         "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("EXPRTEN_")},
     }
 
@@ -72,6 +73,12 @@ def _cupy() -> str:
     """The distribution of it that is installed: to import it would take longer than all the rest."""
     found = {name: _installed(name) for name in ("cupy-cuda13x", "cupy-cuda12x", "cupy")}
     return next((f"{version} ({name})" for name, version in found.items() if version), "none")
+
+
+def _gpus() -> list[str]:
+    """Those that CuPy sees, once a GPU was asked for: to ask would load it."""
+    here = made()
+    return [] if here is None else [f"gpu:{k} {here.name(k)} {here.arch(k)}" for k in range(here.count())]
 
 
 def stats() -> Stats:

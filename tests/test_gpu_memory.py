@@ -273,6 +273,13 @@ def test_interface_that_exprten_cannot_share_is_refused(gpus):
             xt.asarray(theirs)
 
 
+def test_info_lists_the_devices_that_were_asked_for(monkeypatch):
+    monkeypatch.setattr(seam._in_force, "driver", None)
+    assert xt.info()["devices"] == ["cpu"]
+    with emulated(devices=2, arch="sm_80"):
+        assert xt.info()["devices"] == ["cpu", "gpu:0 emulated device 0 sm_80", "gpu:1 emulated device 1 sm_80"]
+
+
 # Mistakes with two devices, and looking at statements.
 
 

@@ -18,6 +18,7 @@ from ..expression import shape as shapes
 from ..expression.expr import late
 from ..expression.shape import Layout
 from ..modes import MODES
+from ..statement.overlap import shares
 from ..storage.buffer import HostBuffer, borrow, pinned
 from ..storage.device import cpu, fenced
 from ..tensor import Tensor, elements, handle, new, require_memory
@@ -25,6 +26,7 @@ from .driver import driver
 from .staging import PIECE, hold, room_for
 
 _WRITE = MODES["write"]
+MAX_PITCH = 1 << 27  # elements: below 2 GiB between rows, CUDA's limit, for the widest of them
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ def rows(into: Layout, out_of: Layout) -> Rows | None:
             axes.append((n, a, b))
     width = axes.pop()[0] if axes and axes[-1][1:] == (1, 1) else 1
     height, a, b = axes.pop() if axes else (1, width, width)
-    return None if axes or min(a, b) < width or (width == 1 < height) else Rows(width, height, a, b)
+    apart = width <= min(a, b) and (height == 1 or max(a, b) < MAX_PITCH)
+    return None if axes or not apart or (width == 1 < height) else Rows(width, height, a, b)
 
 
 def transfer(dst: Tensor, src: Tensor) -> Tensor:
@@ -73,7 +76,10 @@ def transfer(dst: Tensor, src: Tensor) -> Tensor:
 
 def _apart(dst: Tensor, src: Tensor, row: DType) -> bool:
     """Whether rows can be copied as bytes: of one type, in different memory."""
-    return dst.buffer is not src.buffer and src.key.dtype is row and rows(dst.layout, src.layout) is not None
+    if src.key.dtype is not row or rows(dst.layout, src.layout) is None:
+        return False
+    to, at = dst.buffer.address + dst.offset, src.buffer.address + src.offset
+    return not shares(to, dst.layout, row.itemsize, at, src.layout, row.itemsize)
 
 
 def _by_rows(t: Tensor) -> bool:
@@ -188,8 +194,9 @@ def _download(dst: Tensor, src: Tensor) -> None:
     stream = src.buffer.stream
     found = rows(dst.layout, src.layout) if src.key.dtype is dst.key.dtype else None
     if found is not None:
-        _copy_rows(dst, src, found)
-        stream.synchronize()
+        with pinned((dst.buffer, src.buffer), "copy"):  # until the copy has ended
+            _copy_rows(dst, src, found)
+            stream.synchronize()
         return
     for to, at in _pieces(dst, src):
         staged, _ = _staging(at)

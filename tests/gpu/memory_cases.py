@@ -178,6 +178,15 @@ def test_layouts_without_rows_are_copied_between_all_places(pair, make):
                 assert dst.numpy().tolist() == a.tolist()
 
 
+def test_copy_within_memory_that_two_tensors_share(gpu):
+    base = xt.array(counted(12), device=gpu)
+    again = xt.asarray(Exporter(base))
+    xt.copy(again[1:], base[:-1])
+    assert base.numpy().tolist() == [0, *range(11)]
+    xt.copy(again[:6], base[6:])
+    assert base.numpy().tolist() == [5, 6, 7, 8, 9, 10, *range(5, 11)]
+
+
 def test_copy_leaves_what_is_between_the_rows(pair):
     a, rim = counted((3, 5)), np.full((5, 7), -1, np.float32)
     for source in (xt.cpu(), *pair):
