@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from exprten_jit.directcall import slot_offsets
+
 from ..errors import DeviceError
 
 
@@ -127,11 +129,30 @@ INSTALL = 'pip install "exprten[cuda13]", or "exprten[cuda12]" for a driver of C
 
 
 class _InForce:
-    """The driver in force, and whether this process was forked from one that had it."""
+    """The driver in force, and whether this process was forked from one that had it. `launching` is the driver as well, while machine
+    code may launch by itself: it reads that slot.
+    """
+
+    __slots__ = ("_driver", "_paused", "forked", "launching")
 
     def __init__(self) -> None:
-        self.driver: Driver | None = None
+        self._paused = 0
         self.forked = False
+        self.driver = None
+
+    @property
+    def driver(self) -> Driver | None:
+        return self._driver
+
+    @driver.setter
+    def driver(self, driver: Driver | None) -> None:
+        self._driver = driver
+        self.pause(0)
+
+    def pause(self, more: int) -> None:
+        """Let everything that launches go through Python: until it was paused as often less."""
+        self._paused += more
+        self.launching = None if self._paused else self._driver
 
     def fork(self) -> None:
         """A CUDA context does not live on in a child."""
@@ -139,6 +160,7 @@ class _InForce:
         self.driver = None
 
 
+INSTALL = 'pip install "exprten[cuda13]", or "exprten[cuda12]" for a driver of CUDA 12'
 _in_force = _InForce()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_force.fork)
@@ -154,6 +176,11 @@ def driver() -> Driver:
 def made() -> Driver | None:
     """The driver in force, if anybody asked for it before."""
     return _in_force.driver
+
+
+def launching() -> tuple[object, int]:
+    """An object, and where in it machine code finds the driver while it may launch by itself."""
+    return _in_force, slot_offsets(_in_force, ("launching",))["launching"]
 
 
 @contextlib.contextmanager

@@ -116,12 +116,7 @@ def enterable(cls: type[E]) -> type[E]:
 def row_of(form: Form, trace: Trace, tensors: Sequence[Tensor], statement: Statement, launch: Launch) -> Row | None:
     """A row of tensors as machine code reads it, if it can."""
     words = tuple(zip(trace.gathered.scalars, trace.gathered.words, strict=True))
-    if (
-        launch.grids is not None
-        or statement.direction != "any"
-        or statement.overlapping
-        or len(statement.operand_of) > MAX_OPERANDS
-    ):
+    if statement.direction != "any" or statement.overlapping or len(statement.operand_of) > MAX_OPERANDS:
         return None
     if not all(supported(x) for x, _ in words):
         return None
@@ -141,7 +136,8 @@ def row_of(form: Form, trace: Trace, tensors: Sequence[Tensor], statement: State
             replace(o, layout=None, seen=replace(o.seen, layout=None, size=0, low=0, high=0)) for o in operands
         )
     sizes = None if alike else tuple(n for _, n in launch.arranged.sizes)
-    return Row(launch.code.address, operands, again, words, sizes)
+    queued = launch.grids.queued(alike) if launch.grids is not None else None
+    return Row(launch.address, operands, again, words, sizes, queued)
 
 
 def _operands(

@@ -80,7 +80,7 @@ class Foreach(Entrance):
         kinds: dict[Row | None, Trace] = {}
         for call, (trace, statement, launch) in zip(calls, prepared, strict=True):
             kinds[row_of(form, trace, call.tensors, statement, launch)] = trace
-        rows = [row for row in kinds if row is not None]
+        rows = [row for row in kinds if row is not None and row.queued is None]
         if len(rows) == len(kinds) <= MAX_KINDS:
             tensors = (t for call in calls for t in call.tensors)
             self._install(current(), several(rows), form, tuple(kinds.values()), tensors)

@@ -25,9 +25,10 @@ from ..expression.remap import Remap
 from ..expression.shape import Layout
 from ..options import DEFAULT, Options
 from ..storage.buffer import Buffer
-from ..storage.device import cpu
+from ..storage.device import DEFAULT_STREAM, cpu
 from .arrange import Arranged
 from .gather import Gathered
+from .grids import Grids, StreamQueue
 
 MAX_OPERANDS = 64  # leaves and scalars of a directly called statement
 MAX_CALLS = 4  # layouts for which one statement has a direct call
@@ -40,9 +41,12 @@ FLOAT64 = DTYPES["float64"]
 def reader() -> Reader:
     """Where machine code finds the parts of a tensor, of its buffer and of its layout."""
     t = slot_offsets(Leaf(), ("layout", "buffer", "offset", "writable"))
-    b = slot_offsets(Buffer(0, 0, None, cpu(), owned=False, readonly=True), ("address",))
+    b = slot_offsets(Buffer(0, 0, None, cpu(), owned=False, readonly=True), ("address", "stream"))
     y = slot_offsets(Layout((), ()), ("size", "packed"))
-    return Reader(t["layout"], t["buffer"], t["offset"], t["writable"], b["address"], y["size"], y["packed"])
+    queue = slot_offsets(DEFAULT_STREAM, ("queue",))["queue"]
+    words = slot_offsets(StreamQueue.__new__(StreamQueue), ("address",))["address"]
+    of_tensor = (t["layout"], t["buffer"], t["offset"], t["writable"])
+    return Reader(*of_tensor, b["address"], b["stream"], queue, words, y["size"], y["packed"])
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,7 @@ def make(
     address: int,
     many: int,
     pinned: Callable[[bytes, tuple[Any, ...]], None],
+    grids: Grids | None,
 ) -> None:
     """Give a statement its direct call, where there is one for it. It is tried before those made earlier for the same structure."""
     calls = calls_of(target.key, mode, options)
@@ -114,12 +119,8 @@ def make(
     )
     sizes = None if alike else tuple(n for _, n in arranged.sizes)
     scalars, equal, fixed = tuple(tree.scalars), tuple(tree.same), tuple(tree.fixed)
-    seen = _seen(target, shifts[0])
-    scalars, equal, fixed = tuple(tree.scalars), tuple(tree.same), tuple(tree.fixed)
-    seen = _seen(target, shifts[0])
-    call = Direct(
-        address, seen, leaves, scalars, equal, fixed, sizes, many, pinned, before, elementwise=not found.indexed
-    )
+    seen, queued = _seen(target, shifts[0]), grids.queued(alike) if grids is not None else None
+    call = Direct(address, seen, leaves, scalars, equal, fixed, sizes, many, pinned, before, not found.indexed, queued)
     operators.accelerate(_class_of_leaves(target))
     calls[kind] = direct(call, reader())
     _made[made] = _made.get(made, 0) + 1

@@ -5,21 +5,24 @@ The text depends on the sizes only in which way folds are computed and how wide 
 
 from __future__ import annotations
 
+import ctypes
 import time
 import weakref
 from collections.abc import Collection, Mapping
+from functools import cached_property
 
 from exprten_jit.backends.cubins import cubin_for
-from exprten_jit.backends.cuda_emit import Cuda, emit
+from exprten_jit.backends.cuda_emit import Cuda, emit, narrow
 from exprten_jit.backends.cuda_run import Chip, Queue, launcher, scratch_bytes
 from exprten_jit.backends.nvrtc import Cubin
 from exprten_jit.backends.nvrtc_library import NvrtcError
+from exprten_jit.directcall import Queued
 from exprten_jit.grid import program
 from exprten_jit.ir import Kernel, Leaf
 from exprten_jit.locks import lock
 
 from ..errors import CompileError, DeviceError
-from ..gpu.driver import Driver, driver
+from ..gpu.driver import Driver, driver, launching
 from ..options import count, may_compile
 from ..storage.device import Device, Stream
 
@@ -27,19 +30,25 @@ SCRATCH = 1 << 16  # bytes that a stream's scratch memory has at least, once it 
 
 
 class StreamQueue:
-    """What all launches on a stream share: its scratch memory, and the first error."""
+    """What all launches on a stream share: its scratch memory, and the first error. `address` is where machine code reads it."""
 
-    def __init__(self, stream: Stream) -> None:
-        self._device, self._handle = stream.device.index, stream.handle
-        self.words = Queue(driver().context(self._device), self._handle, 0, 0)
+    __slots__ = ("_device", "_memory", "address", "words")
+
+    def __init__(self, device: int, handle: int) -> None:
+        here = driver()
+        self._device = device
+        self.words = Queue(here.context(device), handle, driver=id(here))
+        self.address = ctypes.addressof(self.words)
         self._memory: object = None
-        self._nbytes = 0
 
     def reserve(self, nbytes: int) -> None:
         """Have so much scratch memory. What was there before is freed in the order of the stream."""
-        if nbytes > self._nbytes:
-            self._nbytes = max(nbytes, 2 * self._nbytes, SCRATCH)
-            self.words.scratch, self._memory = driver().allocate(self._device, self._nbytes, self._handle)
+        words = self.words
+        if nbytes > words.room:
+            room = max(nbytes, 2 * words.room, SCRATCH)
+            words.room = 0
+            words.scratch, self._memory = driver().allocate(self._device, room, words.stream)
+            words.room = room
 
     def check(self) -> None:
         """Raise DeviceError where the driver refused a launch."""
@@ -51,18 +60,16 @@ class StreamQueue:
             )
 
 
-_queues: weakref.WeakKeyDictionary[Stream, tuple[Driver, StreamQueue]] = weakref.WeakKeyDictionary()
 _functions: weakref.WeakKeyDictionary[Driver, dict[tuple[int, str, str, bool], int]] = weakref.WeakKeyDictionary()
 _lock = lock()
 
 
 def queue_of(stream: Stream) -> StreamQueue:
-    """The queue of a stream."""
+    """The queue of a stream, which lives as long as that."""
     with _lock:
-        here, found = _queues.get(stream, (None, None))
-        if found is None or here is not driver():
-            found = StreamQueue(stream)
-            _queues[stream] = driver(), found
+        found: StreamQueue | None = getattr(stream, "queue", None)
+        if found is None or found.words.driver != id(driver()):
+            found = stream.queue = StreamQueue(stream.device.index, stream.handle)
         return found
 
 
@@ -83,7 +90,7 @@ class Grids:
         self._chip = Chip(here.arch(device.index), here.multiprocessors(device.index))
         self.cuda: Cuda = emit(program(kernel, sizes, self._chip.multiprocessors, order, overlapping), sizes)
         self.scratch = scratch_bytes(self.cuda, sizes)
-        self._on: weakref.WeakKeyDictionary[Stream, tuple[int, StreamQueue]] = weakref.WeakKeyDictionary()
+        self._sizes = dict(sizes)
 
     @property
     def sizes(self) -> tuple[tuple[str, int], ...]:
@@ -95,16 +102,29 @@ class Grids:
         """Whether the driver that this was made for is still in force."""
         return self._driver is driver()
 
-    def on(self, stream: Stream) -> tuple[int, StreamQueue]:
-        """The address of the kernel that launches on a stream, and the stream's queue, which has the scratch memory."""
-        found = self._on.get(stream)
-        if found is None:
-            queue = queue_of(stream)
-            functions = [self._function(entry.name) for entry in self.cuda.entries]
-            address = launcher(self.cuda, functions, self._chip, self._driver.entries(), queue.words)
-            found = self._on[stream] = address, queue
-        found[1].reserve(self.scratch)
-        return found
+    @cached_property
+    def address(self) -> int:
+        """Of the kernel that launches, on whatever queue it is given."""
+        functions = [self._function(entry.name) for entry in self.cuda.entries]
+        return launcher(self.cuda, functions, self._chip, self._driver.entries())
+
+    def on(self, stream: Stream) -> StreamQueue:
+        """The queue of a stream, with as much scratch memory as is needed."""
+        queue = queue_of(stream)
+        queue.reserve(self.scratch)
+        return queue
+
+    def queued(self, alike: bool) -> Queued:
+        """What machine code has to check before it launches. `alike`: it does so for packed tensors of any size; so the text has to be
+        the one for it.
+        """
+        least, most = 0, 1 << 62
+        if alike:
+            ((name, _),) = self._sizes.items()
+            ends = narrow(self.cuda.program, name)
+            least, most = (ends + 1, most) if self.cuda.wide else (least, ends)
+        holder, offset = launching()
+        return Queued(holder, offset, self._driver, self.scratch, least, most)
 
     def _function(self, name: str) -> int:
         known = _functions.setdefault(self._driver, {})

@@ -90,6 +90,11 @@ class Launch:
     facts: cached.Facts | None = None  # of its kernel, if it is one
     grids: Grids | None = None  # of a kernel on a GPU
 
+    @property
+    def address(self) -> int:
+        """Of its machine code."""
+        return self.code.address if self.grids is None else self.grids.address
+
     def words(self, addresses: Sequence[int], scalars: Sequence[Any]) -> bytes:
         """The kernel's arguments."""
         at = [addresses[n] + shift for n, shift in zip(self.first, self.arranged.shifts, strict=True)]
@@ -140,19 +145,20 @@ def _make_direct(s: Statement, launch: Launch) -> None:
     if (
         USE_CTYPES
         or s.options.watched
-        or launch.grids is not None
         or isinstance(s.target, Joined)
         or isinstance(s.value, Stores)
+        or (launch.grids is not None and s.direction != "any")  # one block runs it, and only where operands overlap
     ):
         return
-    address = launch.code.address
+    address = launch.address
 
     def enter(words: bytes, buffers: tuple[Buffer, ...]) -> None:
         run_pinned(address, words, buffers)
 
     direct.make(
-        s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, launch.many, enter
-    )
+        s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, launch.many, enter,
+        launch.grids,
+    )  # fmt: skip
 
 
 def _new_launch(s: Statement) -> Launch:
@@ -304,9 +310,9 @@ def _run_on_gpu(
 ) -> None:
     """Launch on the target's stream, after all that was given to the streams of the operands, and before what is given to them."""
     stream = buffers[0].stream
-    address, queue = grids.on(stream)
+    queue = grids.on(stream)
     with pinned(buffers, "assign"), fenced(stream, [buffer.stream for buffer in buffers]):
-        call(address, words, False, 0)
+        call(grids.address, words, False, queue.address)
     queue.check()
 
 

@@ -34,6 +34,9 @@ class Device:
         """Wait until everything given to this device has ended. On the CPU an assignment has ended when it returns."""
         if self.kind == "gpu":
             driver().synchronize(self.index)
+            for stream in list(_streams.values()):
+                if stream.device is self:
+                    stream.check()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Device, (self.kind, self.index)
@@ -93,8 +96,9 @@ class Stream:
     which waits for no other. In a `with` block it is the current one, for CuPy too: tensors made there carry it.
     """
 
-    __slots__ = ("__weakref__", "_owner", "device", "handle")
+    __slots__ = ("__weakref__", "_owner", "device", "handle", "queue")
 
+    queue: Any  # of a floor above: what launches on it share, once there was one
     device: Device
     handle: int  # a cudaStream_t; 0: the default stream
 
@@ -113,9 +117,16 @@ class Stream:
         return _stream(gpu(0) if device is None else device, handle, stream)
 
     def synchronize(self) -> None:
-        """Wait until everything on this stream has ended."""
+        """Wait until everything on this stream has ended. Raises DeviceError where a launch on it was refused."""
         if self.device.kind == "gpu":
             driver().synchronize_stream(self.device.index, self.handle)
+            self.check()
+
+    def check(self) -> None:
+        """Raise DeviceError where a launch was refused: machine code that launches does not look."""
+        queue = getattr(self, "queue", None)
+        if queue is not None:
+            queue.check()
 
     def __enter__(self) -> Stream:
         if self.device.kind == "gpu":

@@ -7,10 +7,11 @@ returning NotImplemented.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from .backends.cuda_run import Queue
 from .backends.llvm_run import compile_text
 from .backends.llvm_text import Text
 from .hostcall import builtin, c_api, keep
@@ -39,8 +40,26 @@ class Reader:
     offset: int
     writable: int
     address: int  # of a buffer
+    stream: int  # of a buffer
+    queue: int  # of a stream
+    words: int  # of a queue
     size: int  # of a layout
     packed: int  # of a layout
+
+
+@dataclass(frozen=True)
+class Queued:
+    """What has to hold of a call that launches on a GPU: all memory is in the order of one stream, whose queue has `scratch` bytes and
+    was made for `driver`, which stands in the slot at `offset` of `holder`; and of a number of elements that the call reads from a
+    layout, that it is `least` to `most`. The kernel gets the queue in place of the threads.
+    """
+
+    holder: object
+    offset: int
+    driver: object
+    scratch: int
+    least: int
+    most: int
 
 
 @dataclass(frozen=True)
@@ -65,6 +84,7 @@ class Direct:
     pinned: Callable[[bytes, tuple[Any, ...]], None]
     previous: Callable[[Any, Any], Any] | None
     elementwise: bool  # a leaf with the target's layout may lie where the target lies
+    queued: Queued | None = None  # of a kernel on a GPU: it returns at once, so `many` says nothing
 
 
 @dataclass(frozen=True)
@@ -113,6 +133,43 @@ def direct(call: Direct, reader: Reader) -> Callable[[Any, Any], Any]:
     return builtin("direct", compile_text(text, ("direct",), symbols).address["direct"])
 
 
+class Checks(Protocol):
+    """Code that goes on only where a condition holds."""
+
+    text: Text
+    reader: Reader
+
+    def slot(self, base: str, offset: int) -> str: ...
+    def number(self, obj: str) -> str: ...
+    def same(self, a: str, b: str) -> None: ...
+    def object(self, thing: object) -> str: ...
+    def require(self, condition: str, otherwise: str) -> None: ...
+
+
+def queue(code: Checks, queued: Queued, tensors: Sequence[str], count: str | None) -> str:
+    """The queue to launch on, where all that `queued` says holds of the tensors, and of a number of elements."""
+    t, reader = code.text, code.reader
+    code.same(code.slot(code.object(queued.holder), queued.offset), code.object(queued.driver))
+    if count is not None:
+        code.require(t.let(f"icmp sge i64 {count}, {queued.least}", "i1").name, "other")
+        code.require(t.let(f"icmp sle i64 {count}, {queued.most}", "i1").name, "other")
+    streams = [code.slot(code.slot(x, reader.buffer), reader.stream) for x in tensors]
+    for stream in streams[1:]:
+        code.same(stream, streams[0])
+    address = code.number(code.slot(code.slot(streams[0], reader.queue), reader.words))
+    place = t.let(f"inttoptr i64 {address} to ptr", "ptr").name
+
+    def field(name: str) -> str:
+        at = t.let(f"getelementptr i8, ptr {place}, i64 {getattr(Queue, name).offset}", "ptr").name
+        return t.let(f"load i64, ptr {at}", "i64").name
+
+    ours = f"ptrtoint (ptr {code.object(queued.driver)} to i64)"
+    code.require(t.let(f"icmp eq i64 {field('driver')}, {ours}", "i1").name, "other")
+    if queued.scratch:
+        code.require(t.let(f"icmp uge i64 {field('room')}, {queued.scratch}", "i1").name, "other")
+    return address
+
+
 class _DirectText:
     def __init__(self, call: Direct, reader: Reader) -> None:
         self.call = call
@@ -126,21 +183,21 @@ class _DirectText:
 
     def module(self) -> str:
         t, call = self.text, self.call
-        target = self._word("%args", 0)
-        value = self._word("%args", 8)
-        self._same(self._load(target, self.reader.writable), "@true")
-        self.layout = self._load(target, self.reader.layout)
+        target = self.word("%args", 0)
+        value = self.word("%args", 8)
+        self.same(self.slot(target, self.reader.writable), "@true")
+        self.layout = self.slot(target, self.reader.layout)
         if call.sizes is None:
-            self._same(self._load(self.layout, self.reader.packed), "@true")
-            self.count = self._number(self._load(self.layout, self.reader.size))
-            self._require(t.let(f"icmp sgt i64 {self.count}, 0", "i1").name)
+            self.same(self.slot(self.layout, self.reader.packed), "@true")
+            self.count = self.number(self.slot(self.layout, self.reader.size))
+            self.require(t.let(f"icmp sgt i64 {self.count}, 0", "i1").name)
         else:
             self._require_layout(self.layout, call.target)
             self.count = str(call.target.size)
         for one, other in call.same:
-            self._same(self._follow(value, one), self._follow(value, other))
+            self.same(self._follow(value, one), self._follow(value, other))
         for path, thing in call.fixed:
-            self._same(self._follow(value, path), self._object(thing))
+            self.same(self._follow(value, path), self.object(thing))
         self.addresses[0] = self._address(target)
         tensors = [target] + [self._follow(value, path) for path, _, _ in call.leaves]
         for leaf, (_, operand, seen) in zip(tensors[1:], call.leaves, strict=True):
@@ -153,11 +210,15 @@ class _DirectText:
         place = t.let(f"alloca i64, i64 {len(words)}", "ptr").name
         for k, word in enumerate(words):
             t.put(f"store {word}, ptr {t.let(f'getelementptr i64, ptr {place}, i64 {k}', 'ptr').name}")
-        t.when(
-            t.let(f"icmp sge i64 {self.count}, {call.many}", "i1").name,
-            lambda: self._pinned(place, len(words), [self._load(x, self.reader.buffer) for x in tensors]),
-        )
-        t.put(f"call void @kernel(ptr {place}, i64 0)")
+        threads = "0"
+        if call.queued is None:
+            t.when(
+                t.let(f"icmp sge i64 {self.count}, {call.many}", "i1").name,
+                lambda: self._pinned(place, len(words), [self.slot(x, self.reader.buffer) for x in tensors]),
+            )
+        else:
+            threads = queue(self, call.queued, tensors, self.count if call.sizes is None else None)
+        t.put(f"call void @kernel(ptr {place}, i64 {threads})")
         self._return("@none")
         self._otherwise(target, value)
         t.open("failed")
@@ -174,9 +235,9 @@ class _DirectText:
         t = self.text
         listed = ", ".join(f"ptr {x}" for x in buffers)
         packed = t.let(f"call ptr @PyBytes_FromStringAndSize(ptr {words}, i64 {8 * count})", "ptr").name
-        self._require(t.let(f"icmp ne ptr {packed}, null", "i1").name, "failed")
+        self.require(t.let(f"icmp ne ptr {packed}, null", "i1").name, "failed")
         held = t.let(f"call ptr (i64, ...) @PyTuple_Pack(i64 {len(buffers)}, {listed})", "ptr").name
-        self._require(t.let(f"icmp ne ptr {held}, null", "i1").name, "failed")
+        self.require(t.let(f"icmp ne ptr {held}, null", "i1").name, "failed")
         call = f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr @pinned, ptr {packed}, ptr {held}, ptr null)"
         result = t.let(call, "ptr").name
         t.put(f"call void @Py_DecRef(ptr {packed})")
@@ -199,9 +260,9 @@ class _DirectText:
         return "\n".join([*functions, *objects, "declare void @kernel(ptr, i64)", ""])
 
     def _require_layout(self, layout: str, seen: Seen) -> None:
-        self._same(layout, self._object(seen.layout))
+        self.same(layout, self.object(seen.layout))
 
-    def _object(self, thing: object) -> str:
+    def object(self, thing: object) -> str:
         """The symbol of an object."""
         found = next((name for name, one in self.objects.items() if one is thing), None)
         if found is None:
@@ -212,14 +273,14 @@ class _DirectText:
     def _leaf(self, leaf: str, operand: int, seen: Seen) -> None:
         """The layout asked for, and an address that is another operand's, the target's, or beside the target."""
         t, target = self.text, self.call.target
-        layout = self._load(leaf, self.reader.layout)
+        layout = self.slot(leaf, self.reader.layout)
         if self.call.sizes is None:
-            self._same(layout, self.layout)
+            self.same(layout, self.layout)
         else:
             self._require_layout(layout, seen)
         address = self._address(leaf)
         if operand in self.addresses:
-            self._require(t.let(f"icmp eq i64 {address}, {self.addresses[operand]}", "i1").name)
+            self.require(t.let(f"icmp eq i64 {address}, {self.addresses[operand]}", "i1").name)
             return
         self.addresses[operand] = address
         low, high = self._range(address, seen)
@@ -230,7 +291,7 @@ class _DirectText:
         if self.call.elementwise and seen.itemsize == target.itemsize and seen.layout is target.layout:
             same = t.let(f"icmp eq i64 {address}, {self.addresses[0]}", "i1").name
             apart = t.let(f"or i1 {apart}, {same}", "i1").name
-        self._require(apart)
+        self.require(apart)
 
     def _range(self, address: str, seen: Seen) -> tuple[str, str]:
         """The first byte of a view and the one after its last."""
@@ -241,13 +302,13 @@ class _DirectText:
 
     def _follow(self, start: str, path: tuple[int, ...]) -> str:
         for offset in path:
-            start = self._load(start, offset)
+            start = self.slot(start, offset)
         return start
 
     def _address(self, tensor: str) -> str:
-        base = self._number(self._load(self._load(tensor, self.reader.buffer), self.reader.address))
-        self._require(self.text.let(f"icmp ne i64 {base}, 0", "i1").name)
-        return self.text.index("add", base, self._number(self._load(tensor, self.reader.offset)))
+        base = self.number(self.slot(self.slot(tensor, self.reader.buffer), self.reader.address))
+        self.require(self.text.let(f"icmp ne i64 {base}, 0", "i1").name)
+        return self.text.index("add", base, self.number(self.slot(tensor, self.reader.offset)))
 
     def _scalar(self, obj: str, word: str) -> str:
         t = self.text
@@ -257,28 +318,28 @@ class _DirectText:
 
         def check() -> None:
             error = t.let("call ptr @PyErr_Occurred()", "ptr").name
-            self._require(t.let(f"icmp eq ptr {error}, null", "i1").name, "failed")
+            self.require(t.let(f"icmp eq ptr {error}, null", "i1").name, "failed")
 
         t.when(suspect, check)
         return f"{kind} {value}"
 
-    def _load(self, base: str, offset: int) -> str:
+    def slot(self, base: str, offset: int) -> str:
         """What a slot holds; where it was never set, this call does not apply."""
-        held = self._word(base, offset)
-        self._require(self.text.let(f"icmp ne ptr {held}, null", "i1").name)
+        held = self.word(base, offset)
+        self.require(self.text.let(f"icmp ne ptr {held}, null", "i1").name)
         return held
 
-    def _word(self, base: str, offset: int) -> str:
+    def word(self, base: str, offset: int) -> str:
         t = self.text
         return t.let(f"load ptr, ptr {t.let(f'getelementptr i8, ptr {base}, i64 {offset}', 'ptr').name}", "ptr").name
 
-    def _number(self, obj: str) -> str:
+    def number(self, obj: str) -> str:
         return self.text.let(f"call i64 @PyLong_AsSsize_t(ptr {obj})", "i64").name
 
-    def _same(self, a: str, b: str) -> None:
-        self._require(self.text.let(f"icmp eq ptr {a}, {b}", "i1").name)
+    def same(self, a: str, b: str) -> None:
+        self.require(self.text.let(f"icmp eq ptr {a}, {b}", "i1").name)
 
-    def _require(self, condition: str, otherwise: str = "other") -> None:
+    def require(self, condition: str, otherwise: str = "other") -> None:
         going_on = self.text.label("ok")
         self.text.put(f"br i1 {condition}, label %{going_on}, label %{otherwise}")
         self.text.open(going_on)

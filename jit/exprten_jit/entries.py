@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .directcall import Seen
+from .directcall import Queued, Seen
 from .scalarcode import Number
 
 
@@ -34,6 +34,7 @@ class Row:
     again: tuple[tuple[int, int], ...]
     words: tuple[tuple[Number, str], ...]
     sizes: tuple[int, ...] | None
+    queued: Queued | None = None  # of a kernel on a GPU
 
 
 @dataclass(frozen=True)

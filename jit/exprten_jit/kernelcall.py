@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .backends.llvm_run import compile_text
-from .directcall import Reader
+from .directcall import Reader, queue
 from .entries import Entry, Row
 from .hostcall import c_api, keep
 from .reading import C_API, LEVEL, Read, Reading
@@ -17,7 +17,7 @@ def kernel_call(entry: Entry, row: Row, reader: Reader) -> int:
     read = code.row(row, code.argument)
     code.require(code.text.let(f"icmp sgt i64 {read.count}, 0", "i1").name)
     _apart(code, row, read)
-    _run(code, (*read.words, *scalars), read)
+    _run(code, row, (*read.words, *scalars), read)
     code.done()
     text = code.function("declare void @kernel(ptr, i64)")
     keep(entry, row, *code.objects.values())
@@ -37,7 +37,7 @@ def _apart(code: Reading, row: Row, read: Read) -> None:
                 code.require(t.let(f"or i1 {above}, {below}", "i1").name)
 
 
-def _run(code: Reading, words: tuple[str, ...], read: Read) -> None:
+def _run(code: Reading, row: Row, words: tuple[str, ...], read: Read) -> None:
     t = code.text
     place = t.reserve(f"[{len(words)} x i64]")
     for k, word in enumerate(words):
@@ -48,5 +48,9 @@ def _run(code: Reading, words: tuple[str, ...], read: Read) -> None:
         held = t.let(f"call ptr (i64, ...) @PyTuple_Pack(i64 {len(read.tensors)}, {buffers})", "ptr").name
         code.pinned(place, str(8 * len(words)), held)
 
-    t.when(t.let(f"icmp sge i64 {read.count}, {code.entry.many}", "i1").name, pinned)
-    t.put(f"call void @kernel(ptr {place}, i64 {code.entry.threads})")
+    threads = str(code.entry.threads)
+    if row.queued is None:
+        t.when(t.let(f"icmp sge i64 {read.count}, {code.entry.many}", "i1").name, pinned)
+    else:
+        threads = queue(code, row.queued, read.tensors, read.count if row.sizes is None else None)
+    t.put(f"call void @kernel(ptr {place}, i64 {threads})")

@@ -38,11 +38,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Cuda:
-    """The CUDA text of a program, and what to launch of it, in order."""
+    """The CUDA text of a program, and what to launch of it, in order. `wide`: its indices have 64 bits."""
 
     text: str
     entries: tuple[Entry, ...]
     program: Program
+    wide: bool
 
 
 def emit(program: Program, sizes: Mapping[str, int]) -> Cuda:
@@ -57,7 +58,17 @@ def emit(program: Program, sizes: Mapping[str, int]) -> Cuda:
         functions.append("\n".join(writer.lines))
     body = "\n\n".join(functions)
     head = [*prelude(body), f"typedef {'long long' if wide else 'int'} idx;"]
-    return Cuda("\n\n".join(["\n".join(head), body]) + "\n", tuple(entries), program)
+    return Cuda("\n\n".join(["\n".join(head), body]) + "\n", tuple(entries), program, wide)
+
+
+def narrow(program: Program, size: str) -> int:
+    """The most that the one size of a program without folds may be for indices of 32 bits."""
+    low, high = 0, NARROW
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = all(_reach(grid, {size: middle}) < NARROW for grid in program.grids)
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return low
 
 
 def _prepared(grid: Grid) -> Grid:

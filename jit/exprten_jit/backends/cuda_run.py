@@ -1,7 +1,7 @@
-"""Entering CUDA functions from machine code: a kernel like those of the CPU, `void (ptr words, i64 threads)`, that launches.
+"""Entering CUDA functions from machine code: a kernel like those of the CPU, but `void (ptr words, ptr queue)`, that launches.
 
 It reads the same words, computes from the sizes how many blocks there are to be, and calls the driver: so whatever calls kernels
-of the CPU calls these, and a launch costs what the driver takes. What it has to know besides lies in a `Queue`, which outlives it.
+of the CPU calls these, and a launch costs what the driver takes. Where it launches is said by a `Queue`, so one serves every stream.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ ALIGNED = 256  # bytes: where each part of the scratch memory begins
 
 
 class Queue(ctypes.Structure):
-    """A stream of a device: `context` must be current when something is launched; `scratch` is where its scratch memory lies; `failure`
-    is the driver's first error.
+    """A stream of a device: `context` must be current when something is launched; `scratch` is where its `room` bytes of scratch memory
+    lie; `failure` is the driver's first error; `driver` says whose stream it is.
     """
 
     _fields_ = (
@@ -33,6 +33,8 @@ class Queue(ctypes.Structure):
         ("stream", ctypes.c_uint64),
         ("scratch", ctypes.c_uint64),
         ("failure", ctypes.c_uint64),
+        ("room", ctypes.c_uint64),
+        ("driver", ctypes.c_uint64),
     )
 
 
@@ -44,11 +46,11 @@ class Chip:
     multiprocessors: int
 
 
-def launcher(cuda: Cuda, functions: Sequence[int], chip: Chip, driver: Mapping[str, int], queue: Queue) -> int:
-    """The address of a kernel that launches `functions`, those of `cuda.entries`, on a queue. `driver` holds the addresses of the
-    functions of CUDA's driver.
+def launcher(cuda: Cuda, functions: Sequence[int], chip: Chip, driver: Mapping[str, int]) -> int:
+    """The address of a kernel that launches `functions`, those of `cuda.entries`, on the queue that it is given. `driver` holds the
+    addresses of the functions of CUDA's driver.
     """
-    symbols = {name: driver[name] for name in DRIVER} | {"queue": ctypes.addressof(queue)}
+    symbols = {name: driver[name] for name in DRIVER}
     symbols |= {f"function{n}": handle for n, handle in enumerate(functions)}
     return compile_text(_Launcher(cuda, chip).module(), ("kernel",), symbols).address["kernel"]
 
@@ -97,7 +99,7 @@ class _Launcher:
         t = self.text
         self._words()
         self._scratch()
-        ours = t.let("load i64, ptr @queue", INDEX_TYPE).name
+        ours = t.let("load i64, ptr %queue", INDEX_TYPE).name
         current = t.reserve("i64")
         t.put(f"call i32 @cuCtxGetCurrent(ptr {current})")
         found = t.let(f"load i64, ptr {current}", INDEX_TYPE).name
@@ -111,8 +113,8 @@ class _Launcher:
         launch = "declare i32 @cuLaunchKernel(ptr, i32, i32, i32, i32, i32, i32, i32, i64, ptr, ptr)"
         context = [f"declare i32 @{name}({'i64' if 'Push' in name else 'ptr'})" for name in DRIVER[1:]]
         functions = [f"@function{n} = external global i8" for n in range(len(self.cuda.entries))]
-        head = [launch, *context, "@queue = external global i64", *functions, *t.declared.values()]
-        return "\n".join([*head, f"define void @kernel(ptr %words, i64 %threads) nounwind {{\n{body}\n}}", ""])
+        head = [launch, *context, *functions, *t.declared.values()]
+        return "\n".join([*head, f"define void @kernel(ptr %words, ptr %queue) nounwind {{\n{body}\n}}", ""])
 
     def _words(self) -> None:
         """Where the arguments lie: most of them in the words, of which a narrower one is the lower bytes."""
@@ -142,7 +144,7 @@ class _Launcher:
         t = self.text
         if not self.cuda.program.scratch:
             return
-        place = t.let("getelementptr i64, ptr @queue, i64 2", "ptr").name
+        place = t.let("getelementptr i64, ptr %queue, i64 2", "ptr").name
         at = t.let(f"load i64, ptr {place}", INDEX_TYPE).name
         for leaf, count in self.cuda.program.scratch:
             own = t.reserve("i64")
@@ -177,7 +179,7 @@ class _Launcher:
         for k, x in enumerate(entry.arguments):
             at = t.let(f"getelementptr ptr, ptr {table}, i64 {k}", "ptr").name
             t.put(f"store ptr {self._slot(x)}, ptr {at}")
-        place = t.let("getelementptr i64, ptr @queue, i64 1", "ptr").name
+        place = t.let("getelementptr i64, ptr %queue, i64 1", "ptr").name
         stream = t.let(f"load i64, ptr {place}", INDEX_TYPE)
         wide = t.let(f"trunc i64 {blocks} to i32", "i32").name
         some = t.let(f"icmp ne i32 {wide}, 0", "i1").name
@@ -188,7 +190,7 @@ class _Launcher:
         """Launch; the first error stays until somebody asks."""
         t = self.text
         code = t.let(call, "i32").name
-        place = t.let("getelementptr i64, ptr @queue, i64 3", "ptr").name
+        place = t.let("getelementptr i64, ptr %queue, i64 3", "ptr").name
         failed = t.let(f"icmp ne i32 {code}, 0", "i1").name
         t.when(failed, lambda: t.put(f"store i64 {t.let(f'zext i32 {code} to i64', INDEX_TYPE).name}, ptr {place}"))
 

@@ -1,0 +1,178 @@
+"""The launch path of statements on a GPU, which is emulated: direct calls, lists in one launch, graphs."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from emulator import why_not
+from emulator.driver import EmulatedDriver, emulated
+from exprten_jit.backends import cuda_emit
+
+import exprten as xt
+from exprten.gpu.driver import install
+from exprten.options import USE_CTYPES
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
+direct = pytest.mark.skipif(USE_CTYPES, reason="calls from machine code are switched off")
+
+
+@pytest.fixture
+def driver() -> Iterator[EmulatedDriver]:
+    with emulated() as there:
+        yield there
+
+
+def python_runs(call: Callable[[], object]) -> int:
+    """How many launches were looked up in Python."""
+    before = xt.stats().hits
+    call()
+    return xt.stats().hits - before
+
+
+def launches(driver: EmulatedDriver) -> list[tuple[int, int]]:
+    """Device and stream of every launch so far."""
+    return [entry[1:3] for entry in driver.log if entry[0] == "launch"]
+
+
+def update(w: xt.Tensor, g: xt.Tensor, eta: float) -> None:
+    w -= eta * (g + 0.25 * w)
+
+
+@xt.kernel
+def momentum(w, g, m, *, lr, mu):  # type: ignore[no-untyped-def]
+    m[...] = mu * m + g
+    w -= lr * m
+
+
+def on(device: xt.Device, *shapes: tuple[int, ...]) -> list[xt.Tensor]:
+    rng = np.random.default_rng(len(shapes))
+    return [xt.array(rng.standard_normal(shape).astype(np.float32), device=device) for shape in shapes]
+
+
+@direct
+def test_a_statement_is_entered_from_machine_code_with_the_bits_of_the_cpu(driver: EmulatedDriver) -> None:
+    results = []
+    for device in (xt.cpu(), xt.gpu(0)):
+        w, g = on(device, (333,), (333,))
+        for eta in (0.1, 0.2, 0.3):
+            update(w, g, eta)
+        assert python_runs(lambda: update(w, g, 0.5)) == 0  # noqa: B023
+        v, h = on(device, (7,), (7,))
+        assert python_runs(lambda: update(v, h, 0.5)) == 0  # noqa: B023  # one for every size
+        results += [w.numpy(), v.numpy()]
+    for here, there in zip(results[:2], results[2:], strict=True):
+        np.testing.assert_array_equal(here, there)
+    assert len(launches(driver)) == 5
+
+
+@direct
+def test_one_direct_call_serves_every_stream(driver: EmulatedDriver) -> None:
+    gpu = xt.gpu(0)
+    w, g = on(gpu, (50,), (50,))
+    for _ in range(4):
+        update(w, g, 0.1)
+    with xt.Stream(gpu) as other:
+        w, g = on(gpu, (60,), (60,))
+        update(w, g, 0.1)  # in Python, which makes the stream's queue
+    assert python_runs(lambda: update(w, g, 0.1)) == 0
+    assert launches(driver)[-1] == (0, other.handle)
+
+
+@direct
+def test_operands_of_another_stream_are_ordered_by_python(driver: EmulatedDriver) -> None:
+    gpu = xt.gpu(0)
+    (w,) = on(gpu, (50,))
+    with xt.Stream(gpu):
+        (g,) = on(gpu, (50,))
+    for _ in range(4):
+        update(w, g, 0.1)
+        assert driver.log[-2:] == [("record", 0, w.buffer.stream.handle), ("wait", 0, g.buffer.stream.handle)]
+
+
+@direct
+def test_scratch_memory_is_there_before_machine_code_launches(driver: EmulatedDriver) -> None:
+    gpu = xt.gpu(0)
+
+    def total(x: xt.Tensor, out: xt.Tensor) -> None:
+        out[...] = xt.sum(x)
+
+    x, out = on(gpu, (100_000,), ())
+    for _ in range(3):
+        total(x, out)
+    assert python_runs(lambda: total(x, out)) == 0
+    with xt.Stream(gpu):
+        y, there = on(gpu, (100_000,), ())
+        there += y[0]  # a queue without scratch memory
+        assert python_runs(lambda: total(y, there)) == 1
+        assert python_runs(lambda: total(y, there)) == 0
+    for a, s in ((x, out), (y, there)):
+        np.testing.assert_array_equal(s.numpy(), xt.evaluate(xt.sum(xt.array(a.numpy()))).numpy())
+
+
+@direct
+def test_a_kernel_of_several_statements_is_entered_from_machine_code(driver: EmulatedDriver) -> None:
+    results = []
+    for device in (xt.cpu(), xt.gpu(0)):
+        w, g, m = on(device, (90,), (90,), (90,))
+        for lr in (0.1, 0.2, 0.3, 0.4):
+            momentum(w, g, m, lr=lr, mu=0.9)
+        assert python_runs(lambda: momentum(w, g, m, lr=0.5, mu=0.9)) == 0  # noqa: B023
+        results += [w.numpy(), m.numpy()]
+    np.testing.assert_array_equal(results[:2], results[2:])
+    assert len(launches(driver)) == 5
+
+
+@direct
+def test_a_size_beyond_narrow_indices_has_a_text_of_its_own(
+    driver: EmulatedDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cuda_emit, "NARROW", 1000)
+    gpu, widths = xt.gpu(0), []
+    load = EmulatedDriver.load
+
+    def loaded(self: EmulatedDriver, device: int, source: str, image: Callable[[], bytes], name: str) -> int:
+        widths.append("typedef long long idx" in source)
+        return load(self, device, source, image, name)
+
+    def negate(t: xt.Tensor) -> None:
+        t[...] = -3.5 * t
+
+    monkeypatch.setattr(EmulatedDriver, "load", loaded)
+    for size in (600, 1500, 999, 1000):
+        t = xt.full(size, 2.0, device=gpu)
+        widths.clear()
+        for _ in range(4):
+            negate(t)
+        assert widths == {600: [False], 1500: [True]}.get(size, [])
+        assert python_runs(lambda: negate(t)) == 0  # noqa: B023
+        np.testing.assert_array_equal(t.numpy(), np.full(size, 2 * (-3.5) ** 5, np.float32))
+
+
+def test_another_driver_loads_its_own_functions(driver: EmulatedDriver) -> None:
+    for there in (driver, EmulatedDriver()):
+        with install(there):
+            w, g = on(xt.gpu(0), (50,), (50,))
+            for _ in range(5):
+                update(w, g, 0.1)
+            assert len(launches(there)) == 5
+            del w, g
+
+
+@pytest.mark.parametrize(
+    "wait", [lambda t: t.device.synchronize(), lambda t: t.buffer.stream.synchronize(), lambda t: t.numpy()]
+)
+def test_a_launch_that_was_refused_is_raised_by_what_waits_next(
+    driver: EmulatedDriver, monkeypatch: pytest.MonkeyPatch, wait: Callable[[xt.Tensor], object]
+) -> None:
+    w, g = on(xt.gpu(0), (50,), (50,))
+    for _ in range(4):
+        update(w, g, 0.1)
+    monkeypatch.setattr(driver, "_run", lambda *_: 719)
+
+    def both() -> None:
+        update(w, g, 0.1)  # raises here where Python launches
+        wait(w)
+
+    with pytest.raises(xt.DeviceError, match="719"):
+        both()
+    wait(w)  # it is told once
