@@ -12,6 +12,7 @@ from .rewrite import affine, eager, steps, walk
 
 MOST = 4  # groups of lanes at a time
 ROW_BITS = 256  # of a vector that little is done with: from memory half a line at a time comes sooner
+LONG = 250  # additions; a body from there on is not copied
 DEAR = 15  # additions; what costs less is computed again sooner than saved
 
 
@@ -86,6 +87,6 @@ def unroll(nodes: list[Value]) -> int:
     """How many groups of lanes a loop takes at a time."""
     if any(isinstance(node, Fold) for node in nodes):
         return 1
-    # Four groups hide the latency of arithmetic; a call does not gain, and every copy of a body costs compile time.
+    # Four groups hide the latency of arithmetic, two that of functions; every copy of a body costs compile time.
     cost = sum(TABLE[node.op].cost if node.op in TABLE else 1 for node in nodes if isinstance(node, Op))
-    return MOST if cost <= 12 else 2 if cost < 24 else 1
+    return MOST if cost <= 12 else 2 if cost < LONG else 1

@@ -57,47 +57,47 @@ loop4:
   %v45 = icmp slt i64 %v43, %v42
   br i1 %v45, label %body5, label %after6
 body5:
-  %v46 = add i64 %v35, %v43
-  %v47 = getelementptr float, ptr %v6, i64 %v46
-  %v48 = load <8 x float>, ptr %v47, align 4
-  %v49 = fmul <8 x float> %v37, %v48
-  %v50 = getelementptr float, ptr %v8, i64 %v43
+  %v46 = add i64 %v43, 8
+  %v47 = add i64 %v43, 16
+  %v48 = add i64 %v43, 24
+  %v49 = add i64 %v35, %v43
+  %v50 = getelementptr float, ptr %v6, i64 %v49
   %v51 = load <8 x float>, ptr %v50, align 4
-  %v52 = fadd <8 x float> %v49, %v51
-  %v53 = add i64 %v43, 8
-  %v54 = add i64 %v35, %v53
-  %v55 = getelementptr float, ptr %v6, i64 %v54
-  %v56 = load <8 x float>, ptr %v55, align 4
-  %v57 = fmul <8 x float> %v37, %v56
-  %v58 = getelementptr float, ptr %v8, i64 %v53
-  %v59 = load <8 x float>, ptr %v58, align 4
-  %v60 = fadd <8 x float> %v57, %v59
-  %v61 = add i64 %v43, 16
-  %v62 = add i64 %v35, %v61
-  %v63 = getelementptr float, ptr %v6, i64 %v62
-  %v64 = load <8 x float>, ptr %v63, align 4
-  %v65 = fmul <8 x float> %v37, %v64
-  %v66 = getelementptr float, ptr %v8, i64 %v61
-  %v67 = load <8 x float>, ptr %v66, align 4
-  %v68 = fadd <8 x float> %v65, %v67
-  %v69 = add i64 %v43, 24
-  %v70 = add i64 %v35, %v69
-  %v71 = getelementptr float, ptr %v6, i64 %v70
+  %v52 = add i64 %v35, %v46
+  %v53 = getelementptr float, ptr %v6, i64 %v52
+  %v54 = load <8 x float>, ptr %v53, align 4
+  %v55 = add i64 %v35, %v47
+  %v56 = getelementptr float, ptr %v6, i64 %v55
+  %v57 = load <8 x float>, ptr %v56, align 4
+  %v58 = add i64 %v35, %v48
+  %v59 = getelementptr float, ptr %v6, i64 %v58
+  %v60 = load <8 x float>, ptr %v59, align 4
+  %v61 = fmul <8 x float> %v37, %v51
+  %v62 = fmul <8 x float> %v37, %v54
+  %v63 = fmul <8 x float> %v37, %v57
+  %v64 = fmul <8 x float> %v37, %v60
+  %v65 = getelementptr float, ptr %v8, i64 %v43
+  %v66 = load <8 x float>, ptr %v65, align 4
+  %v67 = getelementptr float, ptr %v8, i64 %v46
+  %v68 = load <8 x float>, ptr %v67, align 4
+  %v69 = getelementptr float, ptr %v8, i64 %v47
+  %v70 = load <8 x float>, ptr %v69, align 4
+  %v71 = getelementptr float, ptr %v8, i64 %v48
   %v72 = load <8 x float>, ptr %v71, align 4
-  %v73 = fmul <8 x float> %v37, %v72
-  %v74 = getelementptr float, ptr %v8, i64 %v69
-  %v75 = load <8 x float>, ptr %v74, align 4
-  %v76 = fadd <8 x float> %v73, %v75
+  %v73 = fadd <8 x float> %v61, %v66
+  %v74 = fadd <8 x float> %v62, %v68
+  %v75 = fadd <8 x float> %v63, %v70
+  %v76 = fadd <8 x float> %v64, %v72
   %v77 = add i64 %v30, %v43
   %v78 = getelementptr float, ptr %v2, i64 %v77
-  store <8 x float> %v52, ptr %v78, align 4
-  %v79 = add i64 %v30, %v53
+  store <8 x float> %v73, ptr %v78, align 4
+  %v79 = add i64 %v30, %v46
   %v80 = getelementptr float, ptr %v2, i64 %v79
-  store <8 x float> %v60, ptr %v80, align 4
-  %v81 = add i64 %v30, %v61
+  store <8 x float> %v74, ptr %v80, align 4
+  %v81 = add i64 %v30, %v47
   %v82 = getelementptr float, ptr %v2, i64 %v81
-  store <8 x float> %v68, ptr %v82, align 4
-  %v83 = add i64 %v30, %v69
+  store <8 x float> %v75, ptr %v82, align 4
+  %v83 = add i64 %v30, %v48
   %v84 = getelementptr float, ptr %v2, i64 %v83
   store <8 x float> %v76, ptr %v84, align 4
   %v44 = add nsw i64 %v43, 32

@@ -73,39 +73,39 @@ loop7:
   %v59 = icmp slt i64 %v57, %v56
   br i1 %v59, label %body8, label %after9
 body8:
-  %v60 = add i64 %v47, %v57
-  %v61 = getelementptr float, ptr %v4, i64 %v60
-  %v62 = select i1 %v45, ptr %v61, ptr @zeros
-  %v63 = load <8 x float>, ptr %v62, align 4
-  %v64 = select <8 x i1> %v49, <8 x float> %v63, <8 x float> %v51
-  %v65 = add i64 %v57, 8
-  %v66 = add i64 %v47, %v65
-  %v67 = getelementptr float, ptr %v4, i64 %v66
-  %v68 = select i1 %v45, ptr %v67, ptr @zeros
-  %v69 = load <8 x float>, ptr %v68, align 4
-  %v70 = select <8 x i1> %v49, <8 x float> %v69, <8 x float> %v51
-  %v71 = add i64 %v57, 16
-  %v72 = add i64 %v47, %v71
-  %v73 = getelementptr float, ptr %v4, i64 %v72
-  %v74 = select i1 %v45, ptr %v73, ptr @zeros
-  %v75 = load <8 x float>, ptr %v74, align 4
-  %v76 = select <8 x i1> %v49, <8 x float> %v75, <8 x float> %v51
-  %v77 = add i64 %v57, 24
-  %v78 = add i64 %v47, %v77
-  %v79 = getelementptr float, ptr %v4, i64 %v78
-  %v80 = select i1 %v45, ptr %v79, ptr @zeros
-  %v81 = load <8 x float>, ptr %v80, align 4
-  %v82 = select <8 x i1> %v49, <8 x float> %v81, <8 x float> %v51
+  %v60 = add i64 %v57, 8
+  %v61 = add i64 %v57, 16
+  %v62 = add i64 %v57, 24
+  %v63 = add i64 %v47, %v57
+  %v64 = getelementptr float, ptr %v4, i64 %v63
+  %v65 = select i1 %v45, ptr %v64, ptr @zeros
+  %v66 = load <8 x float>, ptr %v65, align 4
+  %v67 = add i64 %v47, %v60
+  %v68 = getelementptr float, ptr %v4, i64 %v67
+  %v69 = select i1 %v45, ptr %v68, ptr @zeros
+  %v70 = load <8 x float>, ptr %v69, align 4
+  %v71 = add i64 %v47, %v61
+  %v72 = getelementptr float, ptr %v4, i64 %v71
+  %v73 = select i1 %v45, ptr %v72, ptr @zeros
+  %v74 = load <8 x float>, ptr %v73, align 4
+  %v75 = add i64 %v47, %v62
+  %v76 = getelementptr float, ptr %v4, i64 %v75
+  %v77 = select i1 %v45, ptr %v76, ptr @zeros
+  %v78 = load <8 x float>, ptr %v77, align 4
+  %v79 = select <8 x i1> %v49, <8 x float> %v66, <8 x float> %v51
+  %v80 = select <8 x i1> %v49, <8 x float> %v70, <8 x float> %v51
+  %v81 = select <8 x i1> %v49, <8 x float> %v74, <8 x float> %v51
+  %v82 = select <8 x i1> %v49, <8 x float> %v78, <8 x float> %v51
   %v83 = add i64 %v28, %v57
   %v84 = getelementptr float, ptr %v2, i64 %v83
-  store <8 x float> %v64, ptr %v84, align 4
-  %v85 = add i64 %v28, %v65
+  store <8 x float> %v79, ptr %v84, align 4
+  %v85 = add i64 %v28, %v60
   %v86 = getelementptr float, ptr %v2, i64 %v85
-  store <8 x float> %v70, ptr %v86, align 4
-  %v87 = add i64 %v28, %v71
+  store <8 x float> %v80, ptr %v86, align 4
+  %v87 = add i64 %v28, %v61
   %v88 = getelementptr float, ptr %v2, i64 %v87
-  store <8 x float> %v76, ptr %v88, align 4
-  %v89 = add i64 %v28, %v77
+  store <8 x float> %v81, ptr %v88, align 4
+  %v89 = add i64 %v28, %v62
   %v90 = getelementptr float, ptr %v2, i64 %v89
   store <8 x float> %v82, ptr %v90, align 4
   %v58 = add nsw i64 %v57, 32

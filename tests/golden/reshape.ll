@@ -80,35 +80,35 @@ loop7:
   %v72 = icmp slt i64 %v70, %v69
   br i1 %v72, label %body8, label %after9
 body8:
-  %v73 = add i64 %v62, %v70
-  %v74 = getelementptr float, ptr %v4, i64 %v73
-  %v75 = load <8 x float>, ptr %v74, align 4
-  %v76 = fmul <8 x float> %v75, %v64
-  %v77 = add i64 %v70, 8
-  %v78 = add i64 %v62, %v77
-  %v79 = getelementptr float, ptr %v4, i64 %v78
-  %v80 = load <8 x float>, ptr %v79, align 4
-  %v81 = fmul <8 x float> %v80, %v64
-  %v82 = add i64 %v70, 16
-  %v83 = add i64 %v62, %v82
-  %v84 = getelementptr float, ptr %v4, i64 %v83
-  %v85 = load <8 x float>, ptr %v84, align 4
-  %v86 = fmul <8 x float> %v85, %v64
-  %v87 = add i64 %v70, 24
-  %v88 = add i64 %v62, %v87
-  %v89 = getelementptr float, ptr %v4, i64 %v88
-  %v90 = load <8 x float>, ptr %v89, align 4
-  %v91 = fmul <8 x float> %v90, %v64
+  %v73 = add i64 %v70, 8
+  %v74 = add i64 %v70, 16
+  %v75 = add i64 %v70, 24
+  %v76 = add i64 %v62, %v70
+  %v77 = getelementptr float, ptr %v4, i64 %v76
+  %v78 = load <8 x float>, ptr %v77, align 4
+  %v79 = add i64 %v62, %v73
+  %v80 = getelementptr float, ptr %v4, i64 %v79
+  %v81 = load <8 x float>, ptr %v80, align 4
+  %v82 = add i64 %v62, %v74
+  %v83 = getelementptr float, ptr %v4, i64 %v82
+  %v84 = load <8 x float>, ptr %v83, align 4
+  %v85 = add i64 %v62, %v75
+  %v86 = getelementptr float, ptr %v4, i64 %v85
+  %v87 = load <8 x float>, ptr %v86, align 4
+  %v88 = fmul <8 x float> %v78, %v64
+  %v89 = fmul <8 x float> %v81, %v64
+  %v90 = fmul <8 x float> %v84, %v64
+  %v91 = fmul <8 x float> %v87, %v64
   %v92 = add i64 %v32, %v70
   %v93 = getelementptr float, ptr %v2, i64 %v92
-  store <8 x float> %v76, ptr %v93, align 4
-  %v94 = add i64 %v32, %v77
+  store <8 x float> %v88, ptr %v93, align 4
+  %v94 = add i64 %v32, %v73
   %v95 = getelementptr float, ptr %v2, i64 %v94
-  store <8 x float> %v81, ptr %v95, align 4
-  %v96 = add i64 %v32, %v82
+  store <8 x float> %v89, ptr %v95, align 4
+  %v96 = add i64 %v32, %v74
   %v97 = getelementptr float, ptr %v2, i64 %v96
-  store <8 x float> %v86, ptr %v97, align 4
-  %v98 = add i64 %v32, %v87
+  store <8 x float> %v90, ptr %v97, align 4
+  %v98 = add i64 %v32, %v75
   %v99 = getelementptr float, ptr %v2, i64 %v98
   store <8 x float> %v91, ptr %v99, align 4
   %v71 = add nsw i64 %v70, 32

@@ -31,48 +31,48 @@ loop1:
   %v25 = icmp slt i64 %v23, %v22
   br i1 %v25, label %body2, label %after3
 body2:
-  %v26 = getelementptr float, ptr %v2, i64 %v23
-  %v27 = load <8 x float>, ptr %v26, align 4
-  %v28 = getelementptr float, ptr %v4, i64 %v23
-  %v29 = load <8 x float>, ptr %v28, align 4
-  %v30 = fmul <8 x float> %v27, %v17
-  %v31 = fadd <8 x float> %v29, %v30
-  %v32 = fmul <8 x float> %v31, %v15
-  %v33 = fsub <8 x float> %v27, %v32
-  %v34 = add i64 %v23, 8
-  %v35 = getelementptr float, ptr %v2, i64 %v34
+  %v26 = add i64 %v23, 8
+  %v27 = add i64 %v23, 16
+  %v28 = add i64 %v23, 24
+  %v29 = getelementptr float, ptr %v2, i64 %v23
+  %v30 = load <8 x float>, ptr %v29, align 4
+  %v31 = getelementptr float, ptr %v2, i64 %v26
+  %v32 = load <8 x float>, ptr %v31, align 4
+  %v33 = getelementptr float, ptr %v2, i64 %v27
+  %v34 = load <8 x float>, ptr %v33, align 4
+  %v35 = getelementptr float, ptr %v2, i64 %v28
   %v36 = load <8 x float>, ptr %v35, align 4
-  %v37 = getelementptr float, ptr %v4, i64 %v34
+  %v37 = getelementptr float, ptr %v4, i64 %v23
   %v38 = load <8 x float>, ptr %v37, align 4
-  %v39 = fmul <8 x float> %v36, %v17
-  %v40 = fadd <8 x float> %v38, %v39
-  %v41 = fmul <8 x float> %v40, %v15
-  %v42 = fsub <8 x float> %v36, %v41
-  %v43 = add i64 %v23, 16
-  %v44 = getelementptr float, ptr %v2, i64 %v43
-  %v45 = load <8 x float>, ptr %v44, align 4
-  %v46 = getelementptr float, ptr %v4, i64 %v43
-  %v47 = load <8 x float>, ptr %v46, align 4
-  %v48 = fmul <8 x float> %v45, %v17
-  %v49 = fadd <8 x float> %v47, %v48
-  %v50 = fmul <8 x float> %v49, %v15
-  %v51 = fsub <8 x float> %v45, %v50
-  %v52 = add i64 %v23, 24
-  %v53 = getelementptr float, ptr %v2, i64 %v52
-  %v54 = load <8 x float>, ptr %v53, align 4
-  %v55 = getelementptr float, ptr %v4, i64 %v52
-  %v56 = load <8 x float>, ptr %v55, align 4
-  %v57 = fmul <8 x float> %v54, %v17
-  %v58 = fadd <8 x float> %v56, %v57
-  %v59 = fmul <8 x float> %v58, %v15
-  %v60 = fsub <8 x float> %v54, %v59
+  %v39 = getelementptr float, ptr %v4, i64 %v26
+  %v40 = load <8 x float>, ptr %v39, align 4
+  %v41 = getelementptr float, ptr %v4, i64 %v27
+  %v42 = load <8 x float>, ptr %v41, align 4
+  %v43 = getelementptr float, ptr %v4, i64 %v28
+  %v44 = load <8 x float>, ptr %v43, align 4
+  %v45 = fmul <8 x float> %v30, %v17
+  %v46 = fmul <8 x float> %v32, %v17
+  %v47 = fmul <8 x float> %v34, %v17
+  %v48 = fmul <8 x float> %v36, %v17
+  %v49 = fadd <8 x float> %v38, %v45
+  %v50 = fadd <8 x float> %v40, %v46
+  %v51 = fadd <8 x float> %v42, %v47
+  %v52 = fadd <8 x float> %v44, %v48
+  %v53 = fmul <8 x float> %v49, %v15
+  %v54 = fmul <8 x float> %v50, %v15
+  %v55 = fmul <8 x float> %v51, %v15
+  %v56 = fmul <8 x float> %v52, %v15
+  %v57 = fsub <8 x float> %v30, %v53
+  %v58 = fsub <8 x float> %v32, %v54
+  %v59 = fsub <8 x float> %v34, %v55
+  %v60 = fsub <8 x float> %v36, %v56
   %v61 = getelementptr float, ptr %v2, i64 %v23
-  store <8 x float> %v33, ptr %v61, align 4
-  %v62 = getelementptr float, ptr %v2, i64 %v34
-  store <8 x float> %v42, ptr %v62, align 4
-  %v63 = getelementptr float, ptr %v2, i64 %v43
-  store <8 x float> %v51, ptr %v63, align 4
-  %v64 = getelementptr float, ptr %v2, i64 %v52
+  store <8 x float> %v57, ptr %v61, align 4
+  %v62 = getelementptr float, ptr %v2, i64 %v26
+  store <8 x float> %v58, ptr %v62, align 4
+  %v63 = getelementptr float, ptr %v2, i64 %v27
+  store <8 x float> %v59, ptr %v63, align 4
+  %v64 = getelementptr float, ptr %v2, i64 %v28
   store <8 x float> %v60, ptr %v64, align 4
   %v24 = add nsw i64 %v23, 32
   br label %loop1

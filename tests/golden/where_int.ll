@@ -38,44 +38,44 @@ loop1:
   %v34 = icmp slt i64 %v32, %v31
   br i1 %v34, label %body2, label %after3
 body2:
-  %v35 = getelementptr i8, ptr %v2, i64 %v32
-  %v36 = load <32 x i8>, ptr %v35, align 1
-  %v37 = icmp ugt <32 x i8> %v36, %v26
-  %v38 = udiv <32 x i8> %v36, %v24
-  %v39 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v38
-  %v40 = add <32 x i8> %v36, %v20
-  %v41 = select <32 x i1> %v37, <32 x i8> %v39, <32 x i8> %v40
-  %v42 = add i64 %v32, 32
-  %v43 = getelementptr i8, ptr %v2, i64 %v42
-  %v44 = load <32 x i8>, ptr %v43, align 1
-  %v45 = icmp ugt <32 x i8> %v44, %v26
-  %v46 = udiv <32 x i8> %v44, %v24
-  %v47 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v46
-  %v48 = add <32 x i8> %v44, %v20
-  %v49 = select <32 x i1> %v45, <32 x i8> %v47, <32 x i8> %v48
-  %v50 = add i64 %v32, 64
-  %v51 = getelementptr i8, ptr %v2, i64 %v50
-  %v52 = load <32 x i8>, ptr %v51, align 1
-  %v53 = icmp ugt <32 x i8> %v52, %v26
-  %v54 = udiv <32 x i8> %v52, %v24
-  %v55 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v54
-  %v56 = add <32 x i8> %v52, %v20
-  %v57 = select <32 x i1> %v53, <32 x i8> %v55, <32 x i8> %v56
-  %v58 = add i64 %v32, 96
-  %v59 = getelementptr i8, ptr %v2, i64 %v58
-  %v60 = load <32 x i8>, ptr %v59, align 1
-  %v61 = icmp ugt <32 x i8> %v60, %v26
-  %v62 = udiv <32 x i8> %v60, %v24
-  %v63 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v62
-  %v64 = add <32 x i8> %v60, %v20
-  %v65 = select <32 x i1> %v61, <32 x i8> %v63, <32 x i8> %v64
+  %v35 = add i64 %v32, 32
+  %v36 = add i64 %v32, 64
+  %v37 = add i64 %v32, 96
+  %v38 = getelementptr i8, ptr %v2, i64 %v32
+  %v39 = load <32 x i8>, ptr %v38, align 1
+  %v40 = getelementptr i8, ptr %v2, i64 %v35
+  %v41 = load <32 x i8>, ptr %v40, align 1
+  %v42 = getelementptr i8, ptr %v2, i64 %v36
+  %v43 = load <32 x i8>, ptr %v42, align 1
+  %v44 = getelementptr i8, ptr %v2, i64 %v37
+  %v45 = load <32 x i8>, ptr %v44, align 1
+  %v46 = icmp ugt <32 x i8> %v39, %v26
+  %v47 = icmp ugt <32 x i8> %v41, %v26
+  %v48 = icmp ugt <32 x i8> %v43, %v26
+  %v49 = icmp ugt <32 x i8> %v45, %v26
+  %v50 = udiv <32 x i8> %v39, %v24
+  %v51 = udiv <32 x i8> %v41, %v24
+  %v52 = udiv <32 x i8> %v43, %v24
+  %v53 = udiv <32 x i8> %v45, %v24
+  %v54 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v50
+  %v55 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v51
+  %v56 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v52
+  %v57 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v53
+  %v58 = add <32 x i8> %v39, %v20
+  %v59 = add <32 x i8> %v41, %v20
+  %v60 = add <32 x i8> %v43, %v20
+  %v61 = add <32 x i8> %v45, %v20
+  %v62 = select <32 x i1> %v46, <32 x i8> %v54, <32 x i8> %v58
+  %v63 = select <32 x i1> %v47, <32 x i8> %v55, <32 x i8> %v59
+  %v64 = select <32 x i1> %v48, <32 x i8> %v56, <32 x i8> %v60
+  %v65 = select <32 x i1> %v49, <32 x i8> %v57, <32 x i8> %v61
   %v66 = getelementptr i8, ptr %v2, i64 %v32
-  store <32 x i8> %v41, ptr %v66, align 1
-  %v67 = getelementptr i8, ptr %v2, i64 %v42
-  store <32 x i8> %v49, ptr %v67, align 1
-  %v68 = getelementptr i8, ptr %v2, i64 %v50
-  store <32 x i8> %v57, ptr %v68, align 1
-  %v69 = getelementptr i8, ptr %v2, i64 %v58
+  store <32 x i8> %v62, ptr %v66, align 1
+  %v67 = getelementptr i8, ptr %v2, i64 %v35
+  store <32 x i8> %v63, ptr %v67, align 1
+  %v68 = getelementptr i8, ptr %v2, i64 %v36
+  store <32 x i8> %v64, ptr %v68, align 1
+  %v69 = getelementptr i8, ptr %v2, i64 %v37
   store <32 x i8> %v65, ptr %v69, align 1
   %v33 = add nsw i64 %v32, 128
   br label %loop1

@@ -160,16 +160,14 @@ class Loops(Across):
         self, stmt: Vector, known: Known, i: str, lanes: int, groups: int, mask: str | None, stream: bool = False
     ) -> None:
         """`groups` times `lanes` indices from `i`: everything is loaded and computed before anything is stored."""
-        pending = []
         if stmt.far is not None and mask is None and lanes > 1 and groups == stmt.unroll:
             t = self.text
             t.when(known[stmt.far].name, lambda: self._fetch_ahead(stmt, known, i, lanes * groups))
-        for g in range(groups):
-            where = Where(stmt.axis, self.text.index("add", i, g * lanes), lanes, mask, stream)
-            inside = dict(known)
-            pending.append((where, inside, [self.value(s.value, inside, where) for s in stmt.stores]))
-        for where, inside, values in pending:
-            self.stores(stmt.stores, values, inside, where)
+        places = [Where(stmt.axis, self.text.index("add", i, g * lanes), lanes, mask, stream) for g in range(groups)]
+        each = [(dict(known), where) for where in places]
+        values = [self.abreast(s.value, each) for s in stmt.stores]
+        for n, (inside, where) in enumerate(each):
+            self.stores(stmt.stores, [found[n] for found in values], inside, where)
 
     def _fetch_ahead(self, stmt: Vector, known: Known, i: str, count: int) -> None:
         """Lines that will be read: into the second cache, which they leave for the first one in good time."""

@@ -16,6 +16,8 @@ from ..vmath.exp import by_factors
 from .llvm_memory import Known, Memory, Where, pairs_in_row
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
 
+Group = tuple[Known, Where | None]  # lanes of one vector, and what is known of them
+
 
 def _cut(root: Value, known: Known) -> list[Value]:
     """The values that `root` can be computed from: what is known, and what is no operation; but no constants."""
@@ -38,6 +40,13 @@ class Values(Memory):
 
     def value(self, root: Value, known: Known, where: Where | None) -> Lanes:
         """Emit `root` and what it needs, all of it added to `known`."""
+        return self.abreast(root, [(known, where)])[0]
+
+    def abreast(self, root: Value, groups: Sequence[Group]) -> list[Lanes]:
+        """The same of groups of lanes in which the same is known, step by step: a processor that looks ahead over some dozens of
+        instructions finds enough among them that wait for nothing (1.05 to 1.25 times for functions).
+        """
+        known, where = groups[0]
         stack = [root]
         while stack:
             node = stack[-1]
@@ -48,9 +57,12 @@ class Values(Memory):
             if missing:
                 stack.extend(reversed(missing))
                 continue
-            known[node] = self._node(node, known, where)
+            rare = isinstance(node, Op) and node.op == "rarely"
+            found = self._rarely(node, groups) if rare else [self._node(node, *group) for group in groups]
+            for (inside, _), lanes in zip(groups, found, strict=True):
+                inside[node] = lanes
             stack.pop()
-        return known[root]
+        return [inside[root] for inside, _ in groups]
 
     def _needs(self, node: Value, known: Known, where: Where | None) -> tuple[Value, ...]:
         if isinstance(node, Load) and where is not None and where.axis in node.offset.free:
@@ -109,8 +121,6 @@ class Values(Memory):
                 x = self.in_memory(known[a], a.dtype)
                 held = Lanes("", dtype.memory, x.count)
                 return self.in_register(self.text.let(f"bitcast {x} to {held.type}", held.lane, x.count), dtype)
-            case Op("rarely"):
-                return self._rarely(node, known, where)
             case Op("scale", args) if not (
                 self.scales and max(known[a].count for a in args) * node.dtype.bits in (128, 256, 512)
             ):
@@ -134,26 +144,31 @@ class Values(Memory):
             return lanes
         return self.splats.get(value) or self.splat(lanes, where.count)
 
-    def _rarely(self, node: Op, known: Known, where: Where | None) -> Lanes:
-        """A choice whose first side is a call behind a branch, taken where any lane has the condition."""
+    def _rarely(self, node: Value, groups: Sequence[Group]) -> list[Lanes]:
+        """A choice whose first side is a call behind a branch, taken where any lane of any group has the condition."""
         t = self.text
-        chosen, rare, common = node.args
-        condition, usual = (self._operand(v, known, where, node) for v in (chosen, common))
-        some = condition.name
-        if condition.count > 1:
-            lanes = t.let(f"bitcast {condition} to i{condition.count}", f"i{condition.count}")
-            some = t.let(f"icmp ne {lanes}, 0", "i1").name
+        chosen, rare, common = node.children
+        conditions, usual = ([self._operand(v, *group, node) for group in groups] for v in (chosen, common))
+        some = conditions[0]
+        for condition in conditions[1:]:
+            some = t.let(f"or {some}, {condition.name}", some.lane, some.count)
+        if some.count > 1:
+            lanes = t.let(f"bitcast {some} to i{some.count}", f"i{some.count}")
+            some = t.let(f"icmp ne {lanes}, 0", "i1")
         inside, after, before = t.label("rare"), t.label("usual"), t.block
-        t.put(f"br i1 {some}, label %{inside}, label %{after}")
+        t.put(f"br i1 {some.name}, label %{inside}, label %{after}")
         t.open(inside)
-        inputs = _cut(rare, known)
-        call = f"{self._behind(rare, inputs, where, usual, known)}({', '.join(str(known[v]) for v in inputs)})"
-        there = t.let(f"call {usual.type} {call}", usual.lane, usual.count)
-        mixed = t.let(f"select {condition}, {there}, {usual}", usual.lane, usual.count)
+        inputs, mixed = _cut(rare, groups[0][0]), []
+        for (known, where), condition, like in zip(groups, conditions, usual, strict=True):
+            call = f"{self._behind(rare, inputs, where, like, known)}({', '.join(str(known[v]) for v in inputs)})"
+            there = t.let(f"call {like.type} {call}", like.lane, like.count)
+            mixed.append(t.let(f"select {condition}, {there}, {like}", like.lane, like.count))
         t.put(f"br label %{after}")
         t.open(after)
-        choices = f"[ {mixed.name}, %{inside} ], [ {usual.name}, %{before} ]"
-        return t.let(f"phi {usual.type} {choices}", usual.lane, usual.count)
+        return [
+            t.let(f"phi {a.type} [ {a.name}, %{inside} ], [ {b.name}, %{before} ]", a.lane, a.count)
+            for a, b in zip(mixed, usual, strict=True)
+        ]
 
     def _behind(self, rare: Value, inputs: list[Value], where: Where | None, like: Lanes, known: Known) -> str:
         """The name of a function that computes `rare` from its inputs: one for all groups and tails of as many lanes."""
