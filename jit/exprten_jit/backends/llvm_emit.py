@@ -112,13 +112,14 @@ class Loops(Across):
             self._tail(stmt, known, whole, high)
             t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None), True)
             return
-        fast = low
         if stmt.unroll > 1 or stmt.stream:
             fast = t.index("add", low, t.index("and", total, -wide))
             if stmt.stream:
                 low = self._streamed(stmt, known, low, fast, t.index("sub", last, first))
-            t.loop(low, fast, wide, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None))
-        t.loop(fast, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
+            if stmt.unroll > 1:
+                t.loop(low, fast, wide, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None))
+                low = fast
+        t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
         self._tail(stmt, known, whole, high)
 
     def _streamed(self, stmt: Vector, known: Known, low: str, high: str, count: str) -> str:

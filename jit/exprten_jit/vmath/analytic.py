@@ -12,7 +12,7 @@ from functools import wraps
 
 from ..ir import Value
 from . import coefficients as c
-from . import trig
+from . import trig, wide
 from .double import Double, choice, constant, double, product
 from .double import sqrt as root
 from .exp import exp_double, expm1
@@ -22,7 +22,7 @@ from .inverse import arctan2
 from .log import log1p_double, split
 from .paired import Complex, chosen, formula
 from .power import log2_double
-from .terms import INF, NAN, Term, as_float, copysign, fabs, fma, scale, two_sum, where
+from .terms import INF, NAN, Term, as_float, copysign, fabs, fast_two_sum, fma, rarely, scale, two_sum, where
 
 Function = Callable[..., Complex]
 LN2 = 0.6931471805599453
@@ -100,10 +100,17 @@ def minus_one(z: Complex) -> Complex:
     """expm1: exp(z) - 1 is (exp(x) - 1) cos y - 2 sin²(y / 2), and i exp(x) sin y."""
     half = trig.sin(z.im * 0.5)
     usual = exp(z)
-    less = expm1(z.re)
-    re = product(less, trig.cos(z.im)) - product(half, half + half)
+    first = product(expm1(z.re), trig.cos(z.im))
+    re = (first - product(half, half + half)).value
     near = (fabs(z.re) < 700.0) & (fabs(z.im) < INF)
-    return Complex(where(near, re.value, usual.re - 1.0), usual.im)
+    cancels = near & (fabs(re) < fabs(first.high) * 0.7) & (fabs(z.im) < 2.0**30)
+    return Complex(rarely(cancels, _minus_one(z), where(near, re, usual.re - 1.0)), usual.im)
+
+
+def _minus_one(z: Complex) -> Term:
+    """(exp(x) - 1) cos(y) + (cos(y) - 1) in twice the precision."""
+    cos, _, less = wide.turn(z.im)
+    return (wide.expm1(double(z.re)) * cos + less).value
 
 
 def _part(even: bool, z: Complex, turn: Term, large: Term) -> Term:
@@ -169,6 +176,7 @@ def _size_squared(x: Term, y: Term) -> Double:
     s, lost = two_sum(a.high, b.high)
     low, rest = two_sum(a.low, b.low)
     low, more = two_sum(lost, low)
+    s, low = fast_two_sum(s, low)  # where the sum is next to 1 they cancel
     return Double(s, low + (more + rest))
 
 

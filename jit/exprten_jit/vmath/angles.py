@@ -11,8 +11,8 @@ _HALF_PI = {32: c.HALF_PI_32, 64: c.HALF_PI_64}
 _ATAN = {32: c.ATAN_32, 64: c.ATAN_64}
 
 
-def angle_double(y: Double, x: Double, behind: Term | None = None) -> Double:
-    """The angle of (x, y), neither below 0, not both 0 or infinite; where `behind` of (-x, y). With a few bits more than one number has."""
+def angle_of(y: Double, x: Double, behind: Term | None = None) -> Term:
+    """The angle of (x, y), neither below 0, not both 0 or infinite; where `behind` of (-x, y)."""
     small, large = y.high <= x.high * TAN_EIGHTH, y.high > x.high * TAN_THREE_EIGHTHS
     above = choice(small, y, choice(large, -x, y - x))
     below = choice(small, x, choice(large, y, y + x))
@@ -27,9 +27,4 @@ def angle_double(y: Double, x: Double, behind: Term | None = None) -> Double:
     beyond = fma(quarters, first, -base) + quarters * second
     rest = fma(t.high * z, polynomial(_ATAN[z.dtype.bits], z), beyond + fma(-z, t.low, t.low))
     near, lost = fast_two_sum(base, t.high)
-    return Double(near, lost + rest)
-
-
-def angle_of(y: Double, x: Double, behind: Term | None = None) -> Term:
-    """The same as one number."""
-    return angle_double(y, x, behind).value
+    return near + (lost + rest)

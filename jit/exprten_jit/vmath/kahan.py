@@ -6,9 +6,11 @@ numbers of one sign.
 
 from __future__ import annotations
 
+from . import wide
 from .analytic import LN2, by_size, cos_sin, exp, in_turn, log_size, raised, roots, table
-from .angles import angle_double, angle_of
-from .double import Double, choice, double, product, total
+from .angles import angle_of
+from .coefficients import PI_64
+from .double import Double, choice, constant, double, normal, product, total
 from .double import sqrt as root
 from .inverse import arctan2
 from .log import log as real_log
@@ -100,8 +102,7 @@ arctan = in_turn(arctanh)
 
 def power(a: Complex, b: Complex) -> Complex:
     """exp(b log(a)); to whole numbers below 100 products, as NumPy's. Of 0 it is 0 to a positive number, else NaN."""
-    size = log_size(a)
-    angle = _wide_angle(a)
+    size, angle = log_size(a), _wide_angle(a)
     x, y = double(b.re), double(b.im)
     re, im = x * size - y * angle, x * angle + y * size
     finite = (fabs(re.high) < INF) & (fabs(im.high) < INF)
@@ -115,13 +116,16 @@ def power(a: Complex, b: Complex) -> Complex:
 
 
 def _wide_angle(z: Complex) -> Double:
-    """arctan2 with more bits, of a finite number that is not 0."""
+    """arctan2 within 2**-64, of a finite number that is not 0: one step of Newton's, with its cosine and sine."""
     x, y = fabs(z.re), fabs(z.im)
     most = where(x > y, x, y)
-    by = by_size(most, 2.0**600, 1.0, 2.0**-600)
-    found = angle_double(double(y * by), double(x * by), copysign(x.like(1.0), z.re) < 0.0)
-    usual = (most > 0.0) & (most < INF)
-    return choice(usual, found.times(copysign(x.like(1.0), z.im)), double(arctan2(z.im, z.re)))
+    by, usual = by_size(most, 2.0**600, 1.0, 2.0**-600), (most > 0.0) & (most < INF)
+    x, y = where(usual, x * by, 1.0), where(usual, y * by, 0.0)
+    first = arctan2(y, x)
+    cos, sin, _ = wide.turn(first, 2)
+    angle = normal(first, (double(y) * cos - double(x) * sin).value / (x * cos.high + y * sin.high))
+    angle = choice(copysign(z.re.like(1.0), z.re) < 0.0, constant(first, PI_64) - angle, angle)
+    return choice(usual, angle.times(copysign(x.like(1.0), z.im)), double(arctan2(z.im, z.re)))
 
 
 def _whole_power(a: Complex, n: Term, known: Term) -> Complex:

@@ -59,7 +59,7 @@ class _Angle:
     quarter: Term
 
 
-def _near(x: Term, quarters: int = 0) -> _Angle:
+def near(x: Term, quarters: int = 0) -> _Angle:
     """Of an argument below the limit and `quarters` right angles more."""
     one, two, three = _TRIG[x.dtype.bits].half_pi
     k, shifted = nearest(x, TWO_OVER_PI, quarters)
@@ -150,7 +150,7 @@ def angle_of_turns(x: Term, quarters: int = 0) -> _Angle:
 
 def _of_angle(core: Callable[[_Angle], Term], quarters: int = 0) -> Callable[[Term], Term]:
     def function(a: Term) -> Term:
-        return _in_range(a, core(_near(a, quarters)), core(_far_of(a, quarters)))
+        return _in_range(a, core(near(a, quarters)), core(_far_of(a, quarters)))
 
     return function
 
