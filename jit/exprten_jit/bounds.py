@@ -14,11 +14,19 @@ ARITHMETIC = ("add", "subtract", "multiply", "floor_divide", "minimum", "maximum
 
 def is_index(value: Value, known: dict[Value, bool]) -> bool:
     """Whether a value is made of axes and sizes alone, by index arithmetic."""
-    if value not in known:
-        for node in walk(value):
-            if node not in known:
-                made = isinstance(node, Op) and node.op in ARITHMETIC and all(known[a] for a in node.args)
-                known[node] = node.dtype is INDEX and (isinstance(node, Axis | Size | Const) or made)
+    stack = [value]
+    while stack:
+        node = stack[-1]
+        arithmetic = isinstance(node, Op) and node.op in ARITHMETIC and node.dtype is INDEX
+        missing = [a for a in node.children if a not in known] if arithmetic and node not in known else []
+        if missing:
+            stack.extend(missing)
+            continue
+        stack.pop()
+        if arithmetic:
+            known[node] = all(known[a] for a in node.children)
+        else:
+            known[node] = node.dtype is INDEX and isinstance(node, Axis | Size | Const)
     return known[value]
 
 

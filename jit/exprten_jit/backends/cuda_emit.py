@@ -10,7 +10,7 @@ from ..bounds import Bounds, is_index, reach, upper
 from ..grid import WARP, Grid, Loops, Program
 from ..ir import Const, Fold, Leaf, Load, Op, Param, Size, Value, axis, index
 from ..passes import passes
-from ..rewrite import rewrite, walk
+from ..rewrite import rebuild, walk
 from ..vmath.exp import by_factors
 from .cuda_packs import Packs
 from .cuda_text import in_memory, in_register, prelude
@@ -73,16 +73,13 @@ def narrow(program: Program, size: str) -> int:
 
 def _prepared(grid: Grid) -> Grid:
     """Without operations that CUDA has not."""
-
-    def change(node: Value) -> Value | None:
-        if isinstance(node, Op) and node.op == "scale":
-            return by_factors(*(rewrite(a, change) for a in node.args))
-        return None
-
-    stores = tuple(replace(s, value=rewrite(s.value, change)) for s in grid.stores)
-    return replace(
-        grid, stores=stores, folds=tuple(f for f in (rewrite(f, change) for f in grid.folds) if isinstance(f, Fold))
-    )
+    made: dict[Value, Value] = {}
+    for node in walk(*grid.folds, *(s.value for s in grid.stores)):
+        new = rebuild(node, tuple(made[child] for child in node.children))
+        made[node] = by_factors(*new.children) if isinstance(new, Op) and new.op == "scale" else new
+    stores = tuple(replace(s, value=made[s.value]) for s in grid.stores)
+    folds = tuple(f for f in (made[f] for f in grid.folds) if isinstance(f, Fold))
+    return replace(grid, stores=stores, folds=folds)
 
 
 def _roots(grid: Grid) -> list[Value]:
