@@ -1,0 +1,103 @@
+"""Folds: of every shape, type and place in a statement. The CPU's order of additions is everywhere's, so the bits are equal."""
+
+from typing import Any
+
+import numpy as np
+from strategies import DTYPES, HALVES, values
+from test_folds import ALL, LONG, SHORT, SHORT_ROWS, STRUCTURES, normal, softmax
+from test_own_reducer import average, furthest, hypotenuse, logsumexp, variance
+
+import exprten as xt
+
+from . import Bench, group
+
+FUNCTIONS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin", "mean", "var", "std", "norm", "count_nonzero")
+
+
+@group("structures of folds")
+def structures(bench: Bench) -> None:
+    for name, (_, statement) in {**STRUCTURES, **SHORT_ROWS}.items():
+        shapes = [*SHORT, (67, 3), *([LONG[name]] if name in LONG else [])]
+        for k, shape in enumerate(shapes):
+            bench.about(f"{name} of {shape}")
+            bench.evaluate(statement(bench.tensor(normal(shape, k))))
+
+
+@group("statements with folds")
+def statements(bench: Bench) -> None:
+    for name, (statement, _) in ALL.items():
+        for shape in ((5, 7), (33, 40)):
+            bench.about(f"{name} of {shape}")
+            bench.evaluate(statement(bench.tensor(normal(shape))))
+
+
+@group("folds of every type")
+def types(bench: Bench) -> None:
+    for dtype in DTYPES + HALVES:
+        x = values(dtype, (9, 70), 1)
+        for name in FUNCTIONS:
+            for axis in (None, 0, 1):
+                bench.about(f"{name} of {dtype} over {axis}")
+                try:
+                    value = getattr(xt, name)(bench.tensor(x), axis)
+                except xt.DTypeError:
+                    continue
+                bench.evaluate(value)
+
+
+def _extents(bench: Bench, name: str, shape: tuple[int, ...], axis: Any, lie: str) -> None:
+    bench.about(f"{name} of {shape} over {axis}, {lie}")
+    bench.evaluate(getattr(xt, name)(bench.tensor(normal(shape), lie), axis))
+
+
+@group("folds of every extent")
+def extents(bench: Bench) -> None:
+    for n in (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 1000, 4095, 4097, 9000, 70_000):
+        _extents(bench, "sum", (n,), None, "contiguous")
+    for shape in ((1, 70_000), (3, 20_000), (5000, 3), (2000, 17), (300, 300), (40, 1000), (6, 2, 900), (900, 2, 6), (4, 70, 33)):
+        for axis in range(len(shape)):
+            _extents(bench, "sum", shape, axis, "contiguous")
+        _extents(bench, "argmax", shape, -1, "contiguous")
+    for lie in ("padded", "step2", "negative", "transposed", "offset", "repeated rows", "repeated columns"):
+        for axis in (None, 0, 1):
+            _extents(bench, "sum", (37, 70), axis, lie)
+            _extents(bench, "max", (37, 70), axis, lie)
+
+
+@group("folds in modes and layouts")
+def in_modes(bench: Bench) -> None:
+    for mode in ("write", "add", "sub", "mul", "div"):
+        for target, lie in (("contiguous", "padded"), ("step2", "transposed"), ("padded", "contiguous")):
+            bench.about(f"{mode} into {target} from {lie}")
+            x = bench.tensor(normal((6, 41)), lie)
+            xt.assign(bench.tensor(normal((6,)), target), mode, xt.sum(x * x, 1))
+            xt.assign(bench.tensor(normal((6, 41)), target), mode, softmax(xt, x, 1))
+            t = bench.tensor(normal((6, 41)), target)
+            xt.assign(t, mode, t - xt.max(t, 1, keepdims=True))
+
+
+@group("reducers of one's own")
+def own_reducers(bench: Bench) -> None:
+    for shape in ((7,), (33, 5), (3, 300), (2, 4500), (700, 2), (4, 33, 6)):
+        x = bench.tensor(normal(shape))
+        for axis in (None, *range(len(shape))):
+            bench.about(f"of {shape} over {axis}")
+            for made in (hypotenuse, logsumexp, variance):
+                bench.evaluate(made(x, axis=axis))
+            bench.evaluate(average(x, x * x, axis=axis))
+            value, place = furthest(x, xt.range(shape[-1]), axis=axis)
+            bench.evaluate(value)
+            bench.evaluate(place)
+
+
+@group("special numbers in folds")
+def special(bench: Bench) -> None:
+    for dtype in ("float32", "float64", "float16"):
+        for seed in range(3):
+            bench.about(f"special numbers of {dtype}")
+            x = bench.tensor(values(dtype, (5, 130), seed))
+            for name in ("sum", "max", "min", "argmax", "argmin", "prod"):
+                for axis in (None, 0, 1):
+                    bench.evaluate(getattr(xt, name)(x, axis))
+    bench.about("zeros of both signs")
+    bench.evaluate(xt.max(bench.tensor(np.array([-0.0, 0.0] * 40, "f4"))))

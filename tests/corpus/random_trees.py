@@ -1,0 +1,58 @@
+"""Random statements over random types, shapes, layouts, modes and index maps: the same ones in every run."""
+
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from strategies import LAYOUTS, TARGETS, place, values
+from test_random_trees import TYPES, Both, drawn_mode, shapes, tree
+
+import exprten as xt
+
+from . import Bench, group
+
+STATEMENTS = 120
+# Nothing is shrunk: an error that one device raises is not looked for in a simpler statement.
+FIXED = settings(
+    max_examples=STATEMENTS, derandomize=True, database=None, deadline=None, phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+
+
+def _statement(bench: Bench, draw: Any, remaps: bool) -> None:
+    def leaf(draw: Any, shape: tuple[int, ...]) -> Both:
+        elements = values(draw(st.sampled_from(TYPES)), shape, draw(st.integers(0, 99)))
+        lie = draw(st.sampled_from(list(LAYOUTS)))
+        return Both(bench.tensor(elements, lie), place(elements, lie).array)
+
+    shape = draw(shapes())
+    dtype = draw(st.sampled_from(TYPES))
+    bench.about(f"random statement into {dtype} {shape}")
+    target = bench.tensor(values(dtype, shape, draw(st.integers(0, 99))), draw(st.sampled_from(list(TARGETS))))
+    value = tree(draw, shape, draw(st.integers(1, 4)), leaf, remaps)
+    mode = drawn_mode(draw, np.dtype(dtype))
+    try:
+        xt.assign(target, mode.name, value.ours)
+    except (xt.DTypeError, xt.CompileError, ValueError):
+        return
+
+
+@group("random statements")
+def element_wise(bench: Bench) -> None:
+    @FIXED
+    @given(data=st.data())
+    def run(data: Any) -> None:
+        _statement(bench, data.draw, remaps=False)
+
+    run()
+
+
+@group("random statements with index maps")
+def with_index_maps(bench: Bench) -> None:
+    @FIXED
+    @given(data=st.data())
+    def run(data: Any) -> None:
+        _statement(bench, data.draw, remaps=True)
+
+    run()
