@@ -185,6 +185,21 @@ def test_inputs_are_broadcast_and_folded_and_moved():
         assert np.array_equal(o.numpy(), wanted.numpy()) and np.array_equal(s.numpy(), other.numpy())
 
 
+def test_folds_of_several_accumulators_take_the_arguments_of_each_call():
+    @xt.kernel
+    def places(most, least, x):
+        most[...] = xt.argmax(x, 1)
+        least[...] = xt.argmin(x, 1) + xt.max(x, 1)
+
+    for k in range(4):
+        x = arrays(6, 9, count=1)[0][:, ::-1] * (-1) ** k
+        most, least = xt.zeros(6, dtype=xt.int64), xt.zeros(6)
+        places(most, least, xt.array(x))
+        assert np.array_equal(most.numpy(), x.argmax(1)) and np.array_equal(
+            least.numpy(), x.argmin(1).astype("f4") + x.max(1)
+        )
+
+
 def test_a_target_may_be_folded_before_it_is_stored():
     @xt.kernel
     def unit(w, n, *, eps):

@@ -170,9 +170,11 @@ class _Made:
                 return apply_key(node.key, args, shape_of(args, node.key.op))
             case Scalar(value=value):
                 return Scalar(self.scalar(value), node.key.dtype)
-            case Reduce(src=src):
+            case Reduce():
                 folded = Reduce()
-                folded.key, folded.shape, folded.src = node.key, node.shape, self.nodes[id(src)]
+                folded.key, folded.shape = node.key, node.shape
+                for name, x in zip(("src", "second", "third"), node.operands, strict=False):
+                    setattr(folded, name, self.nodes[id(x)])
                 return folded
             case Remap():
                 moved = Remap.__new__(type(node))
