@@ -45,6 +45,7 @@ class Bench:
     def about(self, what: str) -> None:
         """What the tensors from here on are for, as a failure will say."""
         self._what = what
+        self.device.synchronize()
 
     def tensor(self, elements: Any, lie: str = "contiguous") -> xt.Tensor:
         """A tensor with these elements, in memory full of canaries."""

@@ -1,7 +1,6 @@
 """Every operation of the table on every element type, some ten of them a kernel, and every conversion."""
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,19 +19,17 @@ LONG = {*MATH, *OPERATIONS, "float_power", "sinc", "angle", "radians", "degrees"
 WITH_FORMULAS = [np.dtype(name) for name in ("float32", "float64", "int32", "float16")]
 
 
-def together(bench: Bench, statements: Sequence[tuple[str, Callable[..., Any]]], operands: Sequence[np.ndarray]) -> None:
+def together(
+    bench: Bench, statements: Sequence[tuple[str, Callable[..., Any]]], operands: Sequence[np.ndarray]
+) -> None:
     """Functions of the same operands, each stored to a target of its own, in kernels of several statements."""
     tensors = [bench.tensor(x) for x in operands]
-    for batch in itertools.batched(statements, TOGETHER) if hasattr(itertools, "batched") else _batched(statements):
+    for k in range(0, len(statements), TOGETHER):
+        batch = statements[k : k + TOGETHER]
         bench.about(", ".join(name for name, _ in batch) + " of " + ", ".join(str(x.dtype) for x in operands))
         functions = [function for _, function in batch]
-        outs = [bench.tensor(np.zeros(tensors[0].shape, f(*tensors).dtype)) for f in functions]
+        outs = [bench.tensor(np.zeros(e.shape, e.dtype)) for e in (f(*tensors) for f in functions)]
         _kernel(len(outs), len(tensors))(functions)(*outs, *tensors)
-
-
-def _batched(statements: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for k in range(0, len(statements), TOGETHER):
-        yield statements[k : k + TOGETHER]
 
 
 def _kernel(targets: int, operands: int) -> Callable[[Sequence[Callable[..., Any]]], xt.Kernel]:
@@ -100,7 +97,7 @@ def mixed(bench: Bench) -> None:
         statements = [
             ("sum", lambda x, y, z: x + y),
             ("greatest", lambda x, y, z: xt.maximum(x, y)),
-            ("choice", lambda x, y, z: xt.where(x, y, z)),
+            ("choice", xt.where),
             ("comparison", lambda x, y, z: (x < y) & (y <= z)),
             ("weak", lambda x, y, z: x * 3 + y),
             ("weak float", lambda x, y, z: (x + y) * 0.5),
@@ -112,7 +109,7 @@ def mixed(bench: Bench) -> None:
 def complex_numbers(bench: Bench) -> None:
     rng = np.random.default_rng(0)
     for dtype in (np.complex64, np.complex128):
-        a, b = ((rng.standard_normal((2, 5, 11)) + 1j * rng.standard_normal((2, 5, 11))).astype(dtype))
+        a, b = (rng.standard_normal((2, 5, 11)) + 1j * rng.standard_normal((2, 5, 11))).astype(dtype)
         for name, statement in COMPLEX.items():
             bench.about(f"{name} of {np.dtype(dtype)}")
             bench.evaluate(statement(bench.tensor(a), bench.tensor(b)))

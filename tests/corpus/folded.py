@@ -4,21 +4,40 @@ from typing import Any
 
 import numpy as np
 from strategies import DTYPES, HALVES, values
-from test_folds import ALL, LONG, SHORT, SHORT_ROWS, STRUCTURES, normal, softmax
+from test_folds import ALL, LONG, SHORT_ROWS, STRUCTURES, normal, softmax
 from test_own_reducer import average, furthest, hypotenuse, logsumexp, variance
 
 import exprten as xt
 
 from . import Bench, group
+from .elementwise import together
 
-FUNCTIONS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin", "mean", "var", "std", "norm", "count_nonzero")
+FUNCTIONS = (
+    "sum",
+    "prod",
+    "max",
+    "min",
+    "any",
+    "all",
+    "argmax",
+    "argmin",
+    "mean",
+    "var",
+    "std",
+    "norm",
+    "count_nonzero",
+)
+
+
+# Of statements elsewhere those that name no device for a range. `ranged` has its own.
+OF_THE_CPU = {"cumulated", "numbers of a range", "centre of mass", "one-hot", "sums so far"}
 
 
 @group("structures of folds")
 def structures(bench: Bench) -> None:
     for name, (_, statement) in {**STRUCTURES, **SHORT_ROWS}.items():
-        shapes = [*SHORT, (67, 3), *([LONG[name]] if name in LONG else [])]
-        for k, shape in enumerate(shapes):
+        shapes = [(9, 33), (67, 3), *([LONG[name]] if name in LONG else [])]
+        for k, shape in enumerate(shapes if name not in OF_THE_CPU else []):
             bench.about(f"{name} of {shape}")
             bench.evaluate(statement(bench.tensor(normal(shape, k))))
 
@@ -26,23 +45,31 @@ def structures(bench: Bench) -> None:
 @group("statements with folds")
 def statements(bench: Bench) -> None:
     for name, (statement, _) in ALL.items():
-        for shape in ((5, 7), (33, 40)):
+        for shape in ((5, 7), (33, 40)) if name not in OF_THE_CPU else ():
             bench.about(f"{name} of {shape}")
             bench.evaluate(statement(bench.tensor(normal(shape))))
 
 
+@group("folds and ranges")
+def ranged(bench: Bench) -> None:
+    x = bench.tensor(normal((9, 33)))
+    columns, rows = (xt.range(n, device=bench.device) for n in (33, 9))
+    bench.evaluate(xt.sum(x * columns, 1))
+    bench.evaluate(xt.sum(xt.reshape(rows, (-1, 1)) * x * x, 0) / xt.sum(x * x, 0))
+    bench.evaluate(xt.sum(xt.where(columns == xt.reshape(rows, (-1, 1)), x, 0.0), 1))
+    bench.evaluate(xt.sum(xt.where(columns <= xt.reshape(columns, (-1, 1)), x[0], 0.0), 1))
+
+
 @group("folds of every type")
 def types(bench: Bench) -> None:
+    """All functions of a type over an axis are one kernel."""
     for dtype in DTYPES + HALVES:
         x = values(dtype, (9, 70), 1)
-        for name in FUNCTIONS:
-            for axis in (None, 0, 1):
-                bench.about(f"{name} of {dtype} over {axis}")
-                try:
-                    value = getattr(xt, name)(bench.tensor(x), axis)
-                except xt.DTypeError:
-                    continue
-                bench.evaluate(value)
+        functions = [
+            getattr(xt, name) for name in FUNCTIONS if not (dtype.kind == "b" and name in {"argmax", "argmin"})
+        ]
+        for axis in (None, 0, 1):
+            together(bench, [(f.__name__, lambda x, f=f, axis=axis: f(x, axis)) for f in functions], [x])
 
 
 def _extents(bench: Bench, name: str, shape: tuple[int, ...], axis: Any, lie: str) -> None:
@@ -54,7 +81,17 @@ def _extents(bench: Bench, name: str, shape: tuple[int, ...], axis: Any, lie: st
 def extents(bench: Bench) -> None:
     for n in (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 1000, 4095, 4097, 9000, 70_000):
         _extents(bench, "sum", (n,), None, "contiguous")
-    for shape in ((1, 70_000), (3, 20_000), (5000, 3), (2000, 17), (300, 300), (40, 1000), (6, 2, 900), (900, 2, 6), (4, 70, 33)):
+    for shape in (
+        (1, 70_000),
+        (3, 20_000),
+        (5000, 3),
+        (2000, 17),
+        (300, 300),
+        (40, 1000),
+        (6, 2, 900),
+        (900, 2, 6),
+        (4, 70, 33),
+    ):
         for axis in range(len(shape)):
             _extents(bench, "sum", shape, axis, "contiguous")
         _extents(bench, "argmax", shape, -1, "contiguous")
@@ -85,7 +122,7 @@ def own_reducers(bench: Bench) -> None:
             for made in (hypotenuse, logsumexp, variance):
                 bench.evaluate(made(x, axis=axis))
             bench.evaluate(average(x, x * x, axis=axis))
-            value, place = furthest(x, xt.range(shape[-1]), axis=axis)
+            value, place = furthest(x, xt.range(shape[-1], device=bench.device), axis=axis)
             bench.evaluate(value)
             bench.evaluate(place)
 

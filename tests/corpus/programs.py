@@ -12,7 +12,7 @@ from . import Bench, group, put
 def bent(a, b):
     if a > b:
         return a - 0.5 * b
-    elif a < -b:
+    if a < -b:
         return a * a
     return xt.exp(a) if b > 1 else b / (a * a + 1)
 
@@ -58,7 +58,11 @@ def several(bench: Bench) -> None:
             momentum(w, g, m, lr=0.1, mu=0.9)
             momentum(w, g, m, lr=0.2, mu=np.float32(0.9), wd=1e-3)
     bench.about("what was stored is read")
-    rounded(bench.tensor(np.zeros((6, 21), "i4")), bench.tensor(rng.standard_normal((6, 21)).astype("f4")), bench.tensor(np.ones((6, 21), "f4")))
+    rounded(
+        bench.tensor(np.zeros((6, 21), "i4")),
+        bench.tensor(rng.standard_normal((6, 21)).astype("f4")),
+        bench.tensor(np.ones((6, 21), "f4")),
+    )
 
 
 @group("lists of tensors")
@@ -71,7 +75,11 @@ def lists(bench: Bench) -> None:
     momentum.foreach(*rows, lr=0.1, mu=0.9, wd=0.5)
     bench.about("foreach of every layout and of two types")
     mixed = [
-        [bench.tensor(rng.standard_normal((4, 9)).astype(dtype), lie) for dtype in ("f4", "f8") for lie in ("padded", "contiguous", "negative")]
+        [
+            bench.tensor(rng.standard_normal((4, 9)).astype(dtype), lie)
+            for dtype in ("f4", "f8")
+            for lie in ("padded", "contiguous", "negative")
+        ]
         for _ in "wgm"
     ]
     momentum.foreach(*mixed, lr=0.1, mu=0.9)

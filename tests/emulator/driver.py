@@ -331,6 +331,8 @@ class EmulatedDriver:
 
     def _seen(self, clock):
         _merge(self._host, clock)
+        # What the host has seen is before everything that it asks for from now on.
+        self._used = [used for used in self._used if used[2] > self._host.get(used[1], 0)]
 
     # kernels
 
