@@ -43,6 +43,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     # At the end, not in the header: -q hides the header.
     seed = "derandomized" if PROFILE == "ci" else f"--hypothesis-seed={config.getoption('--hypothesis-seed')}"
     terminalreporter.write_line(f"hypothesis profile {PROFILE}, {seed}")
+    corpus = [r.duration for r in terminalreporter.stats.get("passed", ()) if "test_gpu_corpus.py" in r.nodeid]
+    if corpus:
+        terminalreporter.write_line(
+            f"statements on an emulated GPU: {len(corpus)} groups, {sum(corpus):.0f} seconds of a worker"
+        )
 
 
 @functools.cache

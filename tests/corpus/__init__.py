@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from strategies import LAYOUTS, MARGIN, place
+from strategies import LAYOUTS, MARGIN, assert_same_bits, place
 
 import exprten as xt
 from exprten.expression.shape import layout as layout_of
@@ -70,6 +70,24 @@ class Bench:
     def found(self) -> list[tuple[str, np.ndarray]]:
         """All memory, with what it was for."""
         return [(what, tensor.numpy()) for what, tensor in self._kept]
+
+
+def run(name: str, device: xt.Device) -> list[tuple[str, np.ndarray]]:
+    """The memory that a group leaves on a device."""
+    bench = Bench(device)
+    GROUPS[name](bench)
+    return bench.found()
+
+
+def assert_same(found: list[tuple[str, np.ndarray]], want: list[tuple[str, np.ndarray]], where: str) -> None:
+    """Fail unless all memory is the same to the bit; all NaNs are equal."""
+    assert len(found) == len(want)
+    for k, ((what, got), (_, wanted)) in enumerate(zip(found, want, strict=True)):
+        assert_same_bits(_numbers(got), _numbers(wanted), f"{what}, tensor {k}, {where}")
+
+
+def _numbers(x: np.ndarray) -> np.ndarray:
+    return x.view(x.real.dtype) if x.dtype.kind == "c" else x
 
 
 # What adds to GROUPS.
