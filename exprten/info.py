@@ -66,7 +66,7 @@ def _nvrtc() -> str:
         found = nvrtc_library.library()
     except nvrtc_library.MissingError:
         return "none"
-    return f"{'.'.join(map(str, nvrtc.version()))} ({found.where}: {found.path})"
+    return f"{'.'.join(map(str, nvrtc.version()))} ({found.path})"
 
 
 def _cupy() -> str:

@@ -22,6 +22,7 @@ from .products.calltext import described, divided, flops, scratch
 from .statement import recompute
 from .statement.cached import Facts
 from .statement.gather import WEAK
+from .statement.grids import Grids
 from .statement.launch import Launch, Statement, run
 from .target import Target
 from .tensor import Tensor
@@ -55,14 +56,20 @@ class Plan:
 
     @property
     def launches(self) -> int:
-        """Entries into machine code."""
+        """Entries into machine code; on a GPU, functions that are launched."""
+        if self._grids is not None:
+            return len(self._grids.cuda.entries)
         return 0 if self._prepared is None else 1
 
     @property
     def threads(self) -> int:
-        """How many threads share the phase with most work, at most; 1 where that would not pay. BLAS has threads of its own."""
+        """How many threads share the phase with most work, at most; 1 where that would not pay. BLAS has threads of its own, a GPU the
+        most that a function is launched with.
+        """
         if self._prepared is None:
             return 1
+        if self._grids is not None:
+            return self._grids.threads
         most = self._prepared[1].threads or default_threads()
         if any(divided(term.matrices) for term in self._terms):
             return most
@@ -86,6 +93,8 @@ class Plan:
         product.
         """
         packed = max((scratch(term.matrices) for term in self._terms), default=0)
+        if self._grids is not None:
+            return packed + self._grids.scratch
         return packed + (self._facts.scratch if self._looped else 0)
 
     @property
@@ -148,17 +157,19 @@ class Plan:
 
     @property
     def nest(self) -> str:
-        """The loop nest, as text; empty where all is one call."""
+        """The loop nest, as text, and on a GPU the grids that are launched; empty where all is one call."""
+        if self._grids is not None:
+            return "\n".join(self._grids.shown())
         return "" if self._looped is None else nest.show(self._code.nest)
 
     @property
     def llvm(self) -> str:
-        """The LLVM IR, as text: of a product the call, then the kernel after it."""
+        """The LLVM IR, as text: of a product the call, then the kernel after it. Raises DeviceError for a statement on a GPU."""
         return "\n".join(self._modules)
 
     @property
     def asm(self) -> str:
-        """The machine code, as assembly text."""
+        """The machine code, as assembly text. Raises DeviceError for a statement on a GPU."""
         if self._prepared is None:
             return ""
         level = self._prepared[0].options.llvm_level
@@ -166,20 +177,36 @@ class Plan:
 
     @property
     def _modules(self) -> list[str]:
+        if self._grids is not None:
+            raise DeviceError(
+                f"plan: {self!r} has no LLVM IR: it is on {self._target.device}; plan.cuda and plan.ptx are what runs there"
+            )
         called = [] if self._called is None else [self._called.code.llvm]
         return [*called, *([] if self._looped is None else [self._code.llvm])]
 
     @property
     def cuda(self) -> str:
-        """The CUDA text. Raises DeviceError: this version runs on the CPU only."""
-        raise DeviceError(
-            f"plan: a statement on {self._target.device} has no CUDA text; this version runs on the CPU only"
-        )
+        """The CUDA text of what runs on a GPU. Raises DeviceError for a statement on the CPU."""
+        return self._on_gpu("CUDA text").cuda.text
 
     @property
     def ptx(self) -> str:
-        """The PTX. Raises DeviceError: this version runs on the CPU only."""
-        raise DeviceError(f"plan: a statement on {self._target.device} has no PTX; this version runs on the CPU only")
+        """The PTX of what runs on a GPU. Raises DeviceError for a statement on the CPU, CompileError where NVRTC is missing."""
+        return self._on_gpu("PTX").ptx
+
+    def _on_gpu(self, what: str) -> Grids:
+        grids = self._grids
+        if grids is None:
+            raise DeviceError(
+                f"plan: {self!r} has no {what}: {'nothing of it is a kernel' if self._looped is None else 'it is on the CPU'}; a kernel whose "
+                "tensors are on xt.gpu(0) has"
+            )
+        return grids
+
+    @property
+    def _grids(self) -> Grids | None:
+        """What runs in loops on a GPU."""
+        return None if self._looped is None else self._looped[0].grids
 
     @property
     def _called(self) -> Called | None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import ctypes
 import time
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 
 from exprten_jit.backends.cubins import cubin_for
 from exprten_jit.backends.cuda_emit import Cuda, emit, narrow
-from exprten_jit.backends.cuda_run import Chip, Queue, launcher, scratch_bytes
-from exprten_jit.backends.nvrtc import Cubin
+from exprten_jit.backends.cuda_run import Chip, Queue, launched, launcher, scratch_bytes
+from exprten_jit.backends.nvrtc import Cubin, ptx_of
 from exprten_jit.backends.nvrtc_library import NvrtcError
 from exprten_jit.directcall import Queued
 from exprten_jit.grid import program
@@ -146,7 +147,49 @@ class Grids:
     @property
     def cubin(self) -> Cubin:
         """What NVRTC makes of the text."""
-        try:
+        with _refusals():
             return cubin_for(self.cuda.text, self._chip.arch, self._fast_math)
-        except NvrtcError as error:
-            raise CompileError(f"gpu: {error}") from error
+
+    @property
+    def ptx(self) -> str:
+        """The PTX on the way to it. Raises CompileError where NVRTC is missing, or refuses the text."""
+        with _refusals():
+            return ptx_of(self.cuda.text, self._chip.arch, self._fast_math)
+
+    @property
+    def threads(self) -> int:
+        """How many threads the largest grid has."""
+        return max(
+            blocks * entry.threads
+            for entry in self.cuda.entries
+            for _, blocks in [launched(self.cuda, entry, self._sizes, self._chip)]
+        )
+
+    def shown(self) -> Iterator[str]:
+        """A line for each function, in the order of their launches: the threads it has, and what a multiprocessor gives each of them."""
+        resources = self.cubin.resources
+        for entry in self.cuda.entries:
+            points, blocks = launched(self.cuda, entry, self._sizes, self._chip)
+            took = resources[entry.name]
+            spilt = took.spill_stores + took.spill_loads
+            yield ", ".join([
+                f"{entry.name}: {_several(points, 'point')} of {_several(entry.each, 'thread')}",
+                f"{_several(blocks, 'block')} of {entry.threads}",
+                f"{took.registers} registers",
+                *([f"spills {spilt} bytes"] if spilt else []),
+                *([f"{took.shared} bytes shared in a block"] if took.shared else []),
+            ])  # fmt: skip
+
+
+def _several(number: int, what: str) -> str:
+    """`1 point`, `2 points`."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """NVRTC's refusals as CompileError."""
+    try:
+        yield
+    except NvrtcError as error:
+        raise CompileError(f"gpu: {error}") from error

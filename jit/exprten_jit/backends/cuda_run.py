@@ -63,6 +63,19 @@ def scratch_bytes(cuda: Cuda, sizes: Mapping[str, int]) -> int:
     )
 
 
+def launched(cuda: Cuda, entry: Entry, sizes: Mapping[str, int], chip: Chip) -> tuple[int, int]:
+    """For how many points a function is launched, and in how many blocks."""
+    points = _number(entry.count, dict(sizes) | {s.name: n for s, n in cuda.program.sizes})
+    if entry.alone:
+        return points, 1
+    return points, min(-(-points * entry.each // entry.threads), _most(entry, chip))
+
+
+def _most(entry: Entry, chip: Chip) -> int:
+    """Blocks that a chip runs at once; they take the rest of the points one after the other."""
+    return chip.multiprocessors * BLOCKS * 256 // entry.threads
+
+
 def _number(value: Value, sizes: Mapping[str, int]) -> int:
     done: dict[Value, int] = {}
     for node in walk(value):
@@ -174,7 +187,7 @@ class _Launcher:
         if not entry.alone:
             threads = t.index("mul", self._number(entry.count), entry.each)
             blocks = t.index("udiv", t.index("add", threads, entry.threads - 1), entry.threads)
-            blocks = t.lesser(blocks, str(self.chip.multiprocessors * BLOCKS * 256 // entry.threads))
+            blocks = t.lesser(blocks, str(_most(entry, self.chip)))
         table = t.reserve(f"[{max(1, len(entry.arguments))} x ptr]")
         for k, x in enumerate(entry.arguments):
             at = t.let(f"getelementptr ptr, ptr {table}, i64 {k}", "ptr").name
