@@ -1,12 +1,14 @@
 """What a plan says of a statement on a GPU, without one."""
 
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from emulator.driver import emulated
-from exprten_jit.backends import nvrtc_library, ptx
+from emulator.driver import EmulatedDriver, emulated
+from exprten_jit.backends import cubins, nvrtc_library, ptx
 from exprten_jit.backends.nvrtc import Cubin
+from exprten_jit.store import Store
 
 import exprten as xt
 from exprten.kernels import steps
@@ -83,3 +85,33 @@ def test_without_nvrtc_text_is_there_and_ptx_is_an_error_that_says_why(gpu, monk
             _ = plan.ptx
     finally:
         nvrtc_library.library.cache_clear()
+
+
+def test_what_the_disk_has_is_no_compilation(gpu, tmp_path, monkeypatch):
+    disk = Store(tmp_path)
+    monkeypatch.setattr(cubins, "store", lambda: disk)
+    monkeypatch.setattr(EmulatedDriver, "load", lambda self, device, source, image, name: len(image()))
+    counted = []
+    for _ in range(3):
+        monkeypatch.setattr(cubins, "_kept", {})
+        with emulated(devices=1) as driver:
+            total, x = xt.empty((), device=xt.gpu(0)), xt.empty(1 << 20, device=xt.gpu(0))
+            plan = xt.plan(total, (x * 1.5).sum())
+            before = xt.stats()
+            with xt.no_compile() if counted else nullcontext():
+                handles = plan._launch.grids._handles()
+            assert len(handles) == plan.launches == 2
+            after = xt.stats()
+            counted.append((after.compiles - before.compiles, after.loads - before.loads))
+            del total, x, plan, driver
+    assert counted == [(1, 0), (0, 1), (0, 1)]
+    disk.clear()
+    monkeypatch.setattr(cubins, "_kept", {})
+    with emulated(devices=1):
+        out = xt.empty(5, device=xt.gpu(0))
+        plan = xt.plan(out, out * 1.5)
+        with (
+            xt.no_compile(),
+            pytest.raises(xt.CompileError, match="no_compile: this text is not compiled for gpu:0 yet"),
+        ):
+            plan._launch.grids._handles()

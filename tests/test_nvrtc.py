@@ -212,6 +212,20 @@ class TestPtx:
 
 
 @pytest.fixture
+def disk(tmp_path, monkeypatch):
+    """A store of this process, and nothing compiled so far."""
+    found = Store(tmp_path)
+    monkeypatch.setattr(cubins, "store", lambda: found)
+    monkeypatch.setattr(cubins, "_kept", {})
+    monkeypatch.setattr(cubins, "counts", cubins.Counts())
+    return found
+
+
+def forget(monkeypatch):
+    monkeypatch.setattr(cubins, "_kept", {})
+
+
+@pytest.fixture
 def nothing_installed(monkeypatch):
     monkeypatch.setattr(nvrtc_library, "_candidates", lambda: iter(()))
     nvrtc_library.library.cache_clear()
@@ -229,6 +243,13 @@ class TestMissing:
                 MissingError, match=r'\(NVRTC, version 12 or later\) is not installed; pip install "exprten\[cuda13\]"'
             ):
                 compile_cuda(AXPY, "sm_90")
+
+    @pytest.mark.usefixtures("nothing_installed")
+    def test_without_a_compiler_nothing_is_kept(self, disk):
+        disk.write("ab" * 32, "", b"")
+        nvrtc.version.cache_clear()
+        assert not cubins.is_kept(AXPY, "sm_90")
+        nvrtc.version.cache_clear()
 
     def test_a_file_that_is_no_library(self, nothing_installed, tmp_path):
         (tmp_path / "libnvrtc.so.13").write_text("no library")
@@ -254,20 +275,6 @@ class TestMissing:
 
 
 # Once.
-
-
-@pytest.fixture
-def disk(tmp_path, monkeypatch):
-    """A store of this process, and nothing compiled so far."""
-    found = Store(tmp_path)
-    monkeypatch.setattr(cubins, "store", lambda: found)
-    monkeypatch.setattr(cubins, "_kept", {})
-    monkeypatch.setattr(cubins, "counts", cubins.Counts())
-    return found
-
-
-def forget(monkeypatch):
-    monkeypatch.setattr(cubins, "_kept", {})
 
 
 @nvrtc_is_here
@@ -299,6 +306,21 @@ class TestCubins:
         monkeypatch.setattr(cubins, "_digest_of_header", lambda name: "another")
         cubins.cubin_for(MIXED, "sm_90")
         assert (cubins.counts.compiled, cubins.counts.loaded, disk.size()[0]) == (7, 0, 7)
+
+    def test_it_is_known_what_needs_no_compiler(self, disk, monkeypatch):
+        assert not cubins.is_kept(AXPY, "sm_90")
+        cubins.cubin_for(AXPY, "sm_90")
+        assert cubins.is_kept(AXPY, "sm_90")
+        assert not cubins.is_kept(AXPY, "sm_80")
+        forget(monkeypatch)
+        assert cubins.is_kept(AXPY, "sm_90")
+        monkeypatch.setattr(nvrtc, "compile_cuda", None)
+        cubins.cubin_for(AXPY, "sm_90")
+        assert (cubins.counts.compiled, cubins.counts.loaded, disk.size()[0]) == (1, 1, 1)
+        monkeypatch.setattr(cubins, "store", lambda: None)
+        assert cubins.is_kept(AXPY, "sm_90")
+        forget(monkeypatch)
+        assert not cubins.is_kept(AXPY, "sm_90")
 
     def test_without_a_cache_there_is_memory(self, disk, monkeypatch):
         monkeypatch.setattr(cubins, "store", lambda: None)

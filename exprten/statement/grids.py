@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 
-from exprten_jit.backends.cubins import cubin_for
+from exprten_jit.backends.cubins import cubin_for, is_kept
 from exprten_jit.backends.cuda_emit import Cuda, emit, narrow
 from exprten_jit.backends.cuda_run import Chip, Queue, launched, launcher, scratch_bytes
 from exprten_jit.backends.nvrtc import Cubin, ptx_of
@@ -61,7 +61,7 @@ class StreamQueue:
             )
 
 
-_functions: weakref.WeakKeyDictionary[Driver, dict[tuple[int, str, str, bool], int]] = weakref.WeakKeyDictionary()
+_functions: weakref.WeakKeyDictionary[Driver, dict[tuple[int, str, bool], list[int]]] = weakref.WeakKeyDictionary()
 _lock = lock()
 
 
@@ -106,8 +106,7 @@ class Grids:
     @cached_property
     def address(self) -> int:
         """Of the kernel that launches, on whatever queue it is given."""
-        functions = [self._function(entry.name) for entry in self.cuda.entries]
-        return launcher(self.cuda, functions, self._chip, self._driver.entries())
+        return launcher(self.cuda, self._handles(), self._chip, self._driver.entries())
 
     def on(self, stream: Stream) -> StreamQueue:
         """The queue of a stream, with as much scratch memory as is needed."""
@@ -127,17 +126,17 @@ class Grids:
         holder, offset = launching()
         return Queued(holder, offset, self._driver, self.scratch, least, most)
 
-    def _function(self, name: str) -> int:
+    def _handles(self) -> list[int]:
         known = _functions.setdefault(self._driver, {})
-        key = (self._device.index, self.cuda.text, name, self._fast_math)
+        index, text = self._device.index, self.cuda.text
+        key = (index, text, self._fast_math)
         if key not in known:
-            if not may_compile():
-                raise CompileError(
-                    f"no_compile: {name} is not loaded on {self._device} yet, for these sizes\n{self.cuda.text}"
-                )
+            kept = is_kept(text, self._chip.arch, self._fast_math)
+            if not kept and not may_compile():
+                raise CompileError(f"no_compile: this text is not compiled for {self._device} yet\n{text}")
             start = time.perf_counter()
-            known[key] = self._driver.load(self._device.index, self.cuda.text, self.image, name)
-            count(time.perf_counter() - start, loaded=False)
+            known[key] = [self._driver.load(index, text, self.image, entry.name) for entry in self.cuda.entries]
+            count(time.perf_counter() - start, loaded=kept)
         return known[key]
 
     def image(self) -> bytes:

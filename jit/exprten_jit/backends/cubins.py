@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,7 +12,7 @@ from ..locks import Turns
 from ..store import LOG, Store, store
 from . import nvrtc
 from .nvrtc import Cubin
-from .nvrtc_library import headers
+from .nvrtc_library import MissingError, headers
 
 _HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([\w./]+)>", re.MULTILINE)
 _CUDA = 190  # EM_CUDA: ELF's number of NVIDIA's machine
@@ -38,6 +39,17 @@ def cubin_for(source: str, arch: str, fast_math: bool = False) -> Cubin:
         return found
     with _turns.of(key):
         return _kept.get(key) or _kept.setdefault(key, _loaded_or_compiled(source, arch, fast_math))
+
+
+def is_kept(source: str, arch: str, fast_math: bool = False) -> bool:
+    """Whether `cubin_for` finds it, so that nothing has to be compiled."""
+    key, disk = (source, arch, fast_math), store()
+    if key not in _kept and disk is not None:
+        with _turns.of(key), suppress(MissingError):  # without a compiler nothing is compiled, or kept
+            found = _read(disk, _name(*key), arch)
+            if found is not None:
+                _kept.setdefault(key, found)
+    return key in _kept
 
 
 def _loaded_or_compiled(source: str, arch: str, fast_math: bool) -> Cubin:
