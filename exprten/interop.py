@@ -130,7 +130,9 @@ def array(obj: Any, dtype: Any = None, device: Device | None = None, pad: bool =
     """
     if isinstance(obj, Expr):
         t = _empty("array", obj.shape, obj.dtype if dtype is None else dtype, device, pad)
-        return transfer(t, obj) if isinstance(obj, Tensor) else store(_WRITE, t, obj)
+        if isinstance(obj, Tensor) or obj.device is not t.device:
+            return transfer(t, obj if isinstance(obj, Tensor) else evaluate(obj))
+        return store(_WRITE, t, obj)
     source = np.asarray(obj)
     if dtype is None:
         plain = not isinstance(obj, np.ndarray | np.generic)

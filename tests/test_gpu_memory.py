@@ -24,7 +24,7 @@ SOURCES = Path(xt.__file__).parent
 
 
 @pytest.fixture(params=["eager", "lazy"])
-def driver(request):
+def driver(request, _emulator):
     with emulated(devices=2, lazy=request.param == "lazy") as driver:
         yield driver
 

@@ -45,7 +45,7 @@ def export(
     """The DLPack capsule of a tensor on a GPU; the consumer's stream waits for it. Raises BufferError for what is not to be had."""
     wanted = t.__dlpack_device__() if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted == (CPU, 0) and copy is not False:
-        return t.numpy().__dlpack__(max_version=max_version)
+        return t.numpy().__dlpack__(**({} if max_version is None else {"max_version": max_version}))
     if wanted != t.__dlpack_device__():
         raise BufferError(f"__dlpack__: a tensor on {t.device} is no memory of DLPack's device {wanted} without a copy")
     if stream == 0:

@@ -181,7 +181,8 @@ def fenced(stream: Stream, others: Iterable[Stream]) -> Iterator[None]:
     """Work inside the block goes to `stream`, on memory of `others`: it waits for these, and they wait for it. So all work on a
     buffer is in the order of the buffer's own stream, whoever does it.
     """
-    apart = [other for other in dict.fromkeys(others) if other != stream]
+    apart = [other for other in others if other is not stream]  # mostly none: equal streams are one object
+    apart = [other for other in dict.fromkeys(apart) if other != stream] if apart else apart
     for other in apart:
         order(other, stream)
     try:

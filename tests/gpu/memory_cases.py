@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import random
 
 import numpy as np
 import pytest
@@ -139,6 +140,24 @@ def test_container_grows_on_its_device(gpu):
         xt.copy(t, counted((9, 5)))
         assert t.numpy().tolist() == counted((9, 5)).tolist()
     assert t.shape == (0,)
+
+
+def test_constructors_fill_on_the_device(gpu):
+    with xt.TensorContainer((2, 2), 1.5, device=gpu) as container:
+        assert container.numpy().tolist() == [[1.5] * 2] * 2
+    made = {
+        "zeros": (xt.zeros((2, 2), device=gpu, pad=True), np.zeros((2, 2))),
+        "full": (xt.full((2, 2), 7, device=gpu), np.full((2, 2), 7)),
+        "arange": (xt.arange(1, 9, 3, device=gpu), np.arange(1, 9, 3)),
+        "evaluate": (xt.evaluate(xt.array(counted(4), device=gpu) + 1), np.arange(1, 5)),
+        "array of an expression": (xt.array(xt.array(counted(4)) + 1, device=gpu), np.arange(1, 5)),
+        "array of a list": (xt.array([[1, 2], [3, 4]], device=gpu), np.array([[1, 2], [3, 4]])),
+        "empty_like": (xt.copy(xt.empty_like(xt.array([1.0, 2.0], device=gpu)), np.ones(2, "f")), np.ones(2)),
+    }
+    for name, (t, expected) in made.items():
+        assert t.device is gpu, name
+        assert t.numpy().tolist() == expected.tolist(), name
+    assert xt.array(made["full"][0] * 2).device is xt.cpu()
 
 
 # Copies.
@@ -378,6 +397,44 @@ def test_copies_between_streams_are_in_order(pair):
         xt.copy(u, t)  # waits for the copy before
     xt.copy(t, a * 0)  # waits for the copy of it
     assert u.numpy().tolist() == (a + 4).tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_streams_change_no_program(gpus, seed):
+    """Copies, statements and frees at random, on several streams, mean what they mean one after the other."""
+    rng = random.Random(seed)
+    shape, streams = (6, 10), [xt.Stream(gpu) for gpu in gpus for _ in range(2)]
+    makes = [packed, padded, inner, packed, transposed]
+
+    def fresh(k):
+        with rng.choice(streams) as stream:
+            t = makes[k](shape, np.float32, stream.device)
+        a = np.array([rng.randrange(100) for _ in range(60)], np.float32).reshape(shape)
+        twin = a.copy()
+        xt.copy(t, a)
+        a[...] = -1  # it has been read
+        return t, twin
+
+    pairs = [fresh(k) for k in range(len(makes))]
+    for _ in range(60):
+        i, j = rng.sample(range(len(pairs)), 2)
+        (t, a), (u, b) = pairs[i], pairs[j]
+        match rng.randrange(5):
+            case 0:
+                pairs[i] = fresh(i)
+            case 1 if t.device is u.device:
+                t += u
+                a += b
+            case 2:
+                assert t[1:4].numpy().tolist() == a[1:4].tolist()
+            case 3:
+                xt.copy(t[2:5], u[1:4])
+                a[2:5] = b[1:4]
+            case _:
+                xt.copy(t, u)
+                a[...] = b
+    for t, a in pairs:
+        assert t.numpy().tolist() == a.tolist()
 
 
 # Exchange.
