@@ -17,8 +17,8 @@ from .assign import prepare
 from .errors import DeviceError
 from .expression.show import tree
 from .modes import mode_of
-from .products.call import Called, Term, nbytes_of
 from .products.calltext import described, divided, flops, scratch
+from .products.terms import Called, Term, nbytes_of
 from .statement import recompute
 from .statement.cached import Facts
 from .statement.gather import WEAK
@@ -260,6 +260,8 @@ class Plan:
         lines.append(f"recompute {self.recompute:.2f}")
         if self._prepared[1].arranged.signature.reverse:
             lines.append("stored backwards: an operand overlaps the target at lower addresses")
+        if self._called is not None and self._called.note:
+            lines.append(f"note: {self._called.note}")
         lines += self._wide_nodes()
         return "\n".join(lines)
 

@@ -46,6 +46,7 @@ FLOORS = {
     "exprten": [
         "*.__init__",
         "errors",
+        "gpu.cublas",
         "gpu.cupy_driver",
         "gpu.driver",
         "options modes blas storage.*",

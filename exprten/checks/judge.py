@@ -19,8 +19,8 @@ from ..errors import MismatchError
 from ..expression.expand import expanded
 from ..expression.expr import Expr
 from ..options import unwatched
-from ..products.call import Called
-from ..statement.launch import Launch, Statement, run_at
+from ..products.terms import Called
+from ..statement.launch import Launch, Statement
 from ..storage.buffer import pinned
 from .places import Arrays, arrays, give_back
 
@@ -45,7 +45,7 @@ def run_compared(s: Statement, launch: Launch) -> None:
     exact = not s.options.fast_math and not (isinstance(launch, Called) and launch.terms)
     with pinned(s.buffers, "assign"):
         before = arrays(judged, kernel, copied=True)
-        run_at(launch, s.addresses, s.found.scalars, s.buffers)
+        launch.enter(s)
         _compare(judged, kernel, before, exact)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..expression.expr import late
 from ..options import DEFAULT, trails
-from ..statement.launch import Launch, Statement, run_at
+from ..statement.launch import Launch, Statement
 from . import trail
 from .culprit import run_and_look
 from .judge import run_compared, run_interpreted
@@ -16,7 +16,7 @@ def _run(s: Statement, launch: Launch) -> None:
     elif s.options.check == "oracle":
         run_compared(s, launch)
     else:
-        run_at(launch, s.addresses, s.found.scalars, s.buffers)
+        launch.enter(s)
 
 
 def _watched(s: Statement, launch: Launch) -> None:

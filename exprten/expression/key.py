@@ -43,7 +43,7 @@ LINKS = (
 class Key:
     """`op` and `types` (what the operands are converted to) describe an operation; `paths` and `depth` measure the tree."""
 
-    __slots__ = ("args", "depth", "device", "dtype", "map", "op", "paths", "products", "types", *LINKS)
+    __slots__ = ("anywhere", "args", "depth", "device", "dtype", "map", "op", "paths", "products", "types", *LINKS)
 
     def __init__(
         self, op: str, dtype: DType, device: Device, args: Sequence[Operand], types: tuple[DType, ...]
@@ -56,6 +56,7 @@ class Key:
         keys = [a for a in args if isinstance(a, Key)]
         self.paths: int = sum(k.paths for k in keys) + len(args) - len(keys) if args else 1
         self.depth: int = 1 + max((k.depth for k in keys), default=0)
+        self.anywhere: bool = op == "scalar" or (bool(args) and all(k.anywhere for k in keys))  # made of numbers alone
         self.products: bool = op == "dot" or any(k.products for k in keys)  # whether there is a Dot in the tree
         self.map: Any = None  # of a Remap: where it reads; of a Reduce: what it folds; of a Dot: how many axes meet
 
@@ -118,7 +119,7 @@ def op_key(op: str, operands: Sequence[Operand]) -> Key:
 
 def shared_device(op: str, operands: Sequence[Operand]) -> Device:
     """Where all operands lie. Raises DeviceError where they lie apart."""
-    devices = list(dict.fromkeys(k.device for k in operands if isinstance(k, Key) and k.op != "scalar"))
+    devices = list(dict.fromkeys(k.device for k in operands if isinstance(k, Key) and not k.anywhere))
     if len(devices) > 1:
         raise DeviceError(
             f"{op}: operands lie on {' and '.join(map(str, devices))}; bring them to one device with t.to(device)"

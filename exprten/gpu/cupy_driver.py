@@ -9,10 +9,15 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import cupy
 from cupy.cuda import Device, Event, Module, Stream, driver, runtime
+from exprten_jit.locks import lock
+
+from ..errors import DeviceError
+from .cublas import Cublas, CublasError, Gemm, library, workspace
 
 _NO_MEMORY = 2  # cudaErrorMemoryAllocation, which CuPy has no name for
 _LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"  # CuPy has loaded it: this gives it a name
@@ -25,6 +30,8 @@ class CupyDriver:
         self._devices = [Device(n) for n in range(runtime.getDeviceCount())]
         self._modules: list[Any] = []  # a kernel may be launched as long as the process lives
         self._local = threading.local()
+        self._cublas: dict[int, Cublas] = {}
+        self._lock = lock()
 
     # devices
 
@@ -186,6 +193,35 @@ class CupyDriver:
         library = ctypes.CDLL(_LIBRARY)
         names = ("cuLaunchKernel", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2")
         return {n.removesuffix("_v2"): ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names}
+
+    # products
+
+    @cached_property
+    def _products(self) -> ctypes.CDLL | str:
+        return library(runtime.runtimeGetVersion() // 1000)
+
+    def without_gemm(self) -> str:
+        """Why there is no cuBLAS, and how to get it."""
+        return self._products if isinstance(self._products, str) else ""
+
+    def workspace(self, device: int) -> int:
+        """What NVIDIA recommends for the chip."""
+        return workspace(self.arch(device))
+
+    def gemm(self, device: int, stream: int, product: Gemm, workspace: int, nbytes: int) -> None:
+        """Launch a product with a handle of our own: CuPy's has CuPy's stream, workspace and modes."""
+        with self._devices[device]:
+            try:
+                self._handle(device).gemm(product, stream, workspace, nbytes)
+            except CublasError as error:
+                raise DeviceError(f"gpu: {error}, on gpu({device}), for {product}") from error
+
+    def _handle(self, device: int) -> Cublas:
+        with self._lock:
+            if device not in self._cublas:
+                assert not isinstance(self._products, str), "nobody asks for a product without cuBLAS"
+                self._cublas[device] = Cublas(self._products)
+            return self._cublas[device]
 
     # graphs
 

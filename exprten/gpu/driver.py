@@ -14,6 +14,7 @@ from typing import Protocol
 from exprten_jit.directcall import slot_offsets
 
 from ..errors import DeviceError
+from .cublas import Gemm
 
 
 class Event(Protocol):
@@ -112,6 +113,17 @@ class Driver(Protocol):
 
     def entries(self) -> dict[str, int]:
         """Addresses of `cuLaunchKernel`, `cuCtxGetCurrent`, `cuCtxPushCurrent` and `cuCtxPopCurrent`."""
+
+    # products
+
+    def without_gemm(self) -> str:
+        """Why there is no `gemm`, and how to get it; empty where there is one."""
+
+    def workspace(self, device: int) -> int:
+        """Bytes of memory that `gemm` is to have to work in."""
+
+    def gemm(self, device: int, stream: int, product: Gemm, workspace: int, nbytes: int) -> None:
+        """Launch a product. Raises DeviceError where it is refused."""
 
     # graphs
 

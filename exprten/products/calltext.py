@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -20,12 +21,13 @@ def described(found: Matrices, alpha: Program, beta: Program | None, scalars: Se
     sizes = ", ".join(f"{name} {n}" for name, n in zip("mnk", found.sizes, strict=False))
     routine = f"gemm {found.types.a} {found.types.b} {found.types.c}"
     if found.blas is not None:
-        routine = " ".join((LETTERS[found.types.c.name] + found.blas.routine, *found.blas.flags))
+        name = LETTERS.get(found.types.a.name) if found.types.a is found.types.c else None
+        routine = " ".join((f"{name}{found.blas.routine}" if name else routine, *found.blas.flags))
     times = f", {batch} times" if batch else ""
-    return f"{found.provider}: {routine}, {sizes}, alpha {_worth(alpha, scalars):g}, beta {0 if beta is None else _worth(beta, scalars):g}{times}"
+    return f"{found.provider}: {routine}, {sizes}, alpha {worth(alpha, scalars):g}, beta {0 if beta is None else worth(beta, scalars):g}{times}"
 
 
-def _worth(program: Program, scalars: Sequence[Any]) -> float:
+def worth(program: Program, scalars: Sequence[Any]) -> float:
     """What a factor is with these scalars."""
     value = 1.0
     for op, n in program:
@@ -33,8 +35,10 @@ def _worth(program: Program, scalars: Sequence[Any]) -> float:
             value = -value
         elif op == "mul":
             value *= scalars[n]
-        else:
-            value = value / scalars[n] if scalars[n] else float("nan") * value
+        elif scalars[n]:
+            value /= scalars[n]
+        else:  # Python raises where IEEE's division has a value
+            value *= math.copysign(math.inf, scalars[n])
     return value
 
 

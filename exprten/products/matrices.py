@@ -65,10 +65,24 @@ def _tensor(x: Expr, row: DType) -> Leaf | None:
     return x if isinstance(x, Leaf) else None
 
 
-def matrices(dot: Dot, a: Leaf, b: Leaf, target: Leaf, wanted: str | None) -> Matrices | None:
-    """How a product of two tensors into a target of its shape is called; None where a fold is the better way: of vectors without
-    BLAS, and where both operands are vectors.
-    """
+@dataclass(frozen=True)
+class _Product:
+    """A product of two tensors into a target of its shape; `lead` axes of these count matrices."""
+
+    types: Gemm
+    into: _Matrix
+    left: _Matrix
+    right: _Matrix
+    lead: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        strides = (self.into.strides, self.left.strides, self.right.strides)
+        return (*self.into.shape, self.left.shape[1], *(step for pair in strides for step in pair))
+
+
+def _product(dot: Dot, a: Leaf, b: Leaf, target: Leaf) -> _Product | None:
+    """None for one of two vectors."""
     if a.ndim == b.ndim == 1:
         return None
     rows, columns = min(a.ndim - 1, 1), min(b.ndim - 1, 1)
@@ -82,18 +96,42 @@ def matrices(dot: Dot, a: Leaf, b: Leaf, target: Leaf, wanted: str | None) -> Ma
     left = _Matrix((m, k), (a_rows, a_k))
     right = _Matrix((k, n), (b_k, b_columns))
     into = _Matrix((m, n), (c_strides[0] if rows else 0, c_strides[-1] if columns else 0))
-    types = Gemm(a.key.dtype, b.key.dtype, target.key.dtype)
-    found = _blas(types, into, left, right, wanted)
-    if found is None and (1 in {m, n} or dot.key.dtype.part):  # our own kernel knows no complex numbers
+    return _Product(Gemm(a.key.dtype, b.key.dtype, target.key.dtype), into, left, right, lead)
+
+
+def matrices(dot: Dot, a: Leaf, b: Leaf, target: Leaf, wanted: str | None) -> Matrices | None:
+    """How a product of two tensors into a target of its shape is called; None where a fold is the better way: of vectors without
+    BLAS, and where both operands are vectors.
+    """
+    p = _product(dot, a, b, target)
+    if p is None:
         return None
-    batch = _batch(dot, target, a, b, lead)
+    types, into, left, right = p.types, p.into, p.left, p.right
+    found = _blas(types, into, left, right, wanted)
+    if found is None and (1 in into.shape or dot.key.dtype.part):  # our own kernel knows no complex numbers
+        return None
+    batch = _batch(dot, target, a, b, p.lead)
     if found is None and into.strides[0] == 1 != into.strides[1]:  # our own kernel stores rows
+        m, n, k = p.sizes[:3]
         sizes = (n, m, k, *into.strides[::-1], *right.strides[::-1], *left.strides[::-1])
         swapped = tuple((extent, c, j, i) for extent, c, i, j in batch)
         return Matrices(Gemm(types.b, types.a, types.c), sizes, None, "own", (), swapped, exchanged=True)
     blas, name, arguments = found or (None, "own", ())
-    sizes = (m, n, k, *into.strides, *left.strides, *right.strides)
-    return Matrices(types, sizes, blas, name, arguments, batch)
+    return Matrices(types, p.sizes, blas, name, arguments, batch)
+
+
+def on_gpu(dot: Dot, a: Leaf, b: Leaf, target: Leaf) -> Matrices | None:
+    """How cuBLAS computes it: as gemm, vectors too; None where it cannot."""
+    p = _product(dot, a, b, target)
+    if p is None or p.types.a is not p.types.b or p.types.c.kind not in "fc" or not p.left.shape[1]:
+        return None
+    widened = p.types.a.wide and p.types.a.computed is p.types.c  # the result is what sums are
+    found = _gemm(p.into, p.left, p.right) if p.types.a is p.types.c or widened else None
+    if found is None:
+        return None
+    routine, flags, swapped, arguments = found
+    blas = Blas(routine, "i64", 0, flags, swapped)
+    return Matrices(p.types, p.sizes, blas, "cublas", arguments, _batch(dot, target, a, b, p.lead))
 
 
 def _batch(dot: Dot, target: Leaf, a: Leaf, b: Leaf, lead: int) -> tuple[tuple[int, int, int, int], ...]:

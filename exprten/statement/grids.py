@@ -126,6 +126,10 @@ class Grids:
         holder, offset = launching()
         return Queued(holder, offset, self._driver, self.scratch, least, most)
 
+    def load(self) -> None:
+        """Have the functions on the device. Raises CompileError where they would have to be compiled, and may not be."""
+        self._handles()
+
     def _handles(self) -> list[int]:
         known = _functions.setdefault(self._driver, {})
         index, text = self._device.index, self.cuda.text

@@ -90,10 +90,21 @@ class Launch:
     facts: cached.Facts | None = None  # of its kernel, if it is one
     grids: Grids | None = None  # of a kernel on a GPU
 
+    direct = True  # whether it may be called without Python
+
     @property
     def address(self) -> int:
         """Of its machine code."""
         return self.code.address if self.grids is None else self.grids.address
+
+    @property
+    def current(self) -> bool:
+        """Whether the driver that it was made for is still in force."""
+        return self.grids is None or self.grids.current
+
+    def enter(self, s: Statement) -> None:
+        """Do what a statement does with it."""
+        run_at(self, s.addresses, s.found.scalars, s.buffers)
 
     def words(self, addresses: Sequence[int], scalars: Sequence[Any]) -> bytes:
         """The kernel's arguments."""
@@ -127,7 +138,7 @@ def launch_of(s: Statement, make: Callable[[Statement], Launch] | None = None) -
         *((leaf.key, leaf.layout) for leaf in (*s.targets, *s.found.leaves)), *s.found.params,
     )  # fmt: skip
     launch = _launches.get(key)
-    if launch is None or (launch.grids is not None and not launch.grids.current):
+    if launch is None or not launch.current:
         launch = (make or _new_launch)(s)
         if len(_launches) >= MAX_LAUNCHES:
             _launches.clear()
@@ -144,6 +155,7 @@ def _make_direct(s: Statement, launch: Launch) -> None:
     """A statement that comes again and again is called without Python from now on."""
     if (
         USE_CTYPES
+        or not launch.direct
         or s.options.watched
         or isinstance(s.target, Joined)
         or isinstance(s.value, Stores)
@@ -291,7 +303,7 @@ def run(s: Statement, launch: Launch) -> None:
     if s.options.watched:
         late["watched"](s, launch)
         return
-    run_at(launch, s.addresses, s.found.scalars, s.buffers)
+    launch.enter(s)
 
 
 def run_at(launch: Launch, addresses: Sequence[int], scalars: Sequence[Any], buffers: Sequence[Buffer]) -> None:

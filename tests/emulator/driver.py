@@ -13,40 +13,17 @@ import sys
 import threading
 from collections import deque
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import numpy as np
 
 from exprten.gpu.driver import install
 
 from . import Emulator, why_not
+from .gemm import WORKSPACE, Span, matrices, multiply
 
 ROUND = 512  # bytes: CuPy's pool holds multiples of it
 FRESH, STALE = 0xFF, 0xFD  # bytes of memory that nobody wrote yet, or that was given back: NaNs
 CONTEXT = 0xC0DE00  # + device
-
-
-class Span(NamedTuple):
-    """Rows of bytes that an operation touches."""
-
-    start: int
-    pitch: int
-    width: int
-    height: int
-
-    def touches(self, other):
-        if self.start + self._reach() <= other.start or other.start + other._reach() <= self.start:
-            return False
-        return bool({*self._bytes()} & {*other._bytes()}) if self._gaps() or other._gaps() else True
-
-    def _reach(self):
-        return (self.height - 1) * self.pitch + self.width
-
-    def _gaps(self):
-        return self.height > 1 and self.pitch != self.width
-
-    def _bytes(self):
-        return (self.start + row * self.pitch + k for row in range(self.height) for k in range(self.width))
 
 
 class Event:
@@ -129,6 +106,7 @@ class EmulatedDriver:
         self.devices, self.capacity, self.lazy, self._arch = devices, capacity, lazy, arch
         self.log = []  # what was asked for, in order
         self.races = []
+        self.products = []  # the arguments of every one
         self.streams = set()  # handles that live
         self.held = [0] * devices  # bytes that each pool holds, in use or not
         self._used = []  # (name, key, time, reads, writes) of every operation
@@ -383,6 +361,27 @@ class EmulatedDriver:
         if out:
             out[0] = context
         return 0
+
+    # products
+
+    missing_gemm = ""  # why there is no cuBLAS
+
+    def without_gemm(self):
+        return self.missing_gemm
+
+    def workspace(self, device):
+        return WORKSPACE
+
+    def gemm(self, device, stream, product, workspace, nbytes):
+        self._check(device, stream)
+        a, b, c = matrices(product)
+        room = Span(workspace, nbytes, nbytes, 1)
+        assert workspace % 256 == 0 and nbytes == WORKSPACE, "a workspace at a multiple of 256 bytes"
+        for span in (*a.spans, *b.spans, *c.spans, room):
+            assert self._device_of(span) == device, f"{span} is not on device {device}"
+        reads = (*a.spans, *b.spans, *(c.spans if product.beta else ()))
+        self.products.append(product)
+        self._submit("gemm", (device, stream), lambda: multiply(product), reads, (*c.spans, room))
 
     # graphs
 
