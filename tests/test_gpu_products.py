@@ -171,7 +171,7 @@ BAD = {
     "types": {"result": "float64"},
     "share memory": {"ldc": 2, "stride_c": 4},
     "walk backwards": {"stride_b": -12},
-    "over the end": {"k": 400, "ldb": 400},
+    "over the end": {"m": 2, "lda": 200},
     "not on device": {"b": 1 << 12},
     "Misaligned": {"a": 2},
     "nothing to multiply": {"n": 0},
