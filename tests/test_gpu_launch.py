@@ -176,3 +176,116 @@ def test_a_launch_that_was_refused_is_raised_by_what_waits_next(
     with pytest.raises(xt.DeviceError, match="719"):
         both()
     wait(w)  # it is told once
+
+
+# lists
+
+
+@xt.kernel
+def sgd(w, g, *, lr, wd=0.0):  # type: ignore[no-untyped-def]
+    w -= lr * (g + wd * w)
+
+
+SHAPES = [(3,), (64,), (5, 7), (1, 4), (0,), (9000,)]
+
+
+def lists(device: xt.Device, dtype: str = "float32", pad: bool = False) -> tuple[list[xt.Tensor], list[xt.Tensor]]:
+    rng = np.random.default_rng(5)
+    made = [[xt.array(rng.integers(-9, 9, s).astype(dtype), device=device, pad=pad) for s in SHAPES] for _ in range(2)]
+    return made[0], made[1]
+
+
+def new(driver: EmulatedDriver, call: Callable[[], object], *names: str) -> list[str]:
+    """Which of these the driver was asked for."""
+    start = len(driver.log)
+    call()
+    return [entry[0] for entry in driver.log[start:] if entry[0] in names]
+
+
+def test_a_list_is_one_launch_and_its_table_is_uploaded_once(driver: EmulatedDriver) -> None:
+    results = []
+    for device in (xt.cpu(), xt.gpu(0)):
+        ws, gs = lists(device)
+        start = len(launches(driver))
+        for lr in (0.5, 0.25, 0.125, 0.5, 0.25):
+            sgd.foreach(ws, gs, lr=lr, wd=0.5)
+        assert len(launches(driver)) - start == (5 if device.kind == "gpu" else 0)
+        results.append([w.numpy() for w in ws])
+    for here, there in zip(*results, strict=True):
+        np.testing.assert_array_equal(here, there)
+    asked = ("allocate_host", "copy", "launch")
+    assert new(driver, lambda: sgd.foreach(ws, gs, lr=0.5, wd=0.5), *asked) == ["launch"]
+    ws[0] = xt.zeros(3, device=xt.gpu(0))
+    assert new(driver, lambda: sgd.foreach(ws, gs, lr=0.5, wd=0.5), *asked) == ["allocate_host", "copy", "launch"]
+    np.testing.assert_array_equal(ws[0].numpy(), -0.5 * gs[0].numpy())
+
+
+def test_a_table_is_not_overwritten_before_it_was_read() -> None:
+    with emulated(lazy=True) as driver:
+        ws, gs = lists(xt.gpu(0))
+        sgd.foreach(ws, gs, lr=0.5)
+        sgd.foreach(ws[:3], gs[:3], lr=0.5)
+        sgd.foreach(ws[3:], gs[3:], lr=0.5)
+        assert len(launches(driver)) >= 3
+        there = [w.numpy() for w in ws]
+    ws, gs = lists(xt.cpu())
+    sgd.foreach(ws, gs, lr=1.0)
+    for w, t in zip(ws, there, strict=True):
+        np.testing.assert_array_equal(w.numpy(), t)
+
+
+def test_rows_of_several_kinds_are_a_launch_a_kind(driver: EmulatedDriver) -> None:
+    results = []
+    for device in (xt.cpu(), xt.gpu(0)):
+        parts = [lists(device), lists(device, "float64"), lists(device, pad=True)]
+        ws, gs = ([t for part in parts for t in part[k]] for k in (0, 1))
+        start = len(launches(driver))
+        sgd.foreach(ws, gs, lr=0.5, wd=0.25)
+        results.append([w.numpy() for w in ws])
+    assert len(launches(driver)) - start < 8  # 18 rows: of two types, of one axis or two, with and without gaps
+    for here, there in zip(*results, strict=True):
+        np.testing.assert_array_equal(here, there)
+
+
+def test_rows_that_fold_are_launched_one_by_one(driver: EmulatedDriver) -> None:
+    @xt.kernel
+    def centred(w):  # type: ignore[no-untyped-def]
+        w -= xt.mean(w, axis=1, keepdims=True)
+
+    results = []
+    for device in (xt.cpu(), xt.gpu(0)):
+        ws = on(device, (3, 40), (2, 50))
+        for _ in range(4):
+            centred.foreach(ws)
+        results.append([w.numpy() for w in ws])
+    for here, there in zip(*results, strict=True):
+        np.testing.assert_array_equal(here, there)
+
+
+def test_a_scalar_that_differs_between_rows_is_not_shared(driver: EmulatedDriver) -> None:
+    @xt.kernel
+    def scaled(w, *, lr):  # type: ignore[no-untyped-def]
+        w *= lr / w.shape[0]
+
+    ws = [xt.ones(n, device=xt.gpu(0)) for n in (2, 4, 2)]
+    scaled.foreach(ws, lr=8.0)
+    assert [float(w.numpy()[0]) for w in ws] == [4.0, 2.0, 4.0]
+
+
+def test_rows_of_several_streams_are_fenced(driver: EmulatedDriver) -> None:
+    gpu = xt.gpu(0)
+    ws, gs = lists(gpu)
+    with xt.Stream(gpu):
+        more, grads = lists(gpu)
+    for _ in range(4):
+        assert len(new(driver, lambda: sgd.foreach(ws + more, gs + grads, lr=0.5), "launch")) == 1
+        assert [entry[0] for entry in driver.log[-2:]] == ["record", "wait"]
+    for w, other in zip(ws, more, strict=True):
+        np.testing.assert_array_equal(w.numpy(), other.numpy())
+
+
+def test_rows_that_share_memory_are_refused(driver: EmulatedDriver) -> None:
+    ws, gs = lists(xt.gpu(0))
+    with pytest.raises(xt.AliasError, match="rows 1 and 6"):
+        sgd.foreach([*ws, ws[1]], [*gs, gs[1]], lr=0.5)
+    assert not new(driver, lambda: sgd.foreach([], [], lr=0.5), "launch")

@@ -19,7 +19,8 @@ from ..expression.expr import Scalar, coerce
 from ..expression.number import Number, evaluate
 from ..expression.shape import Layout
 from ..options import counters, current
-from ..statement.launch import Launch, Statement, run_at
+from ..statement.launch import Launch, Statement
+from ..statement.lists import Row
 from ..storage.buffer import Promised
 from ..tensor import Tensor
 from .entry import Form
@@ -182,10 +183,10 @@ class Arguments:
         words = zip(trace.gathered.scalars, trace.gathered.words, strict=True)
         return [(float if word == "d" else int)(evaluate(x, given, known)) for x, word in words]
 
-    def run(self, ready: Ready, scalars: Sequence[Any]) -> None:
+    def again(self, ready: Ready, scalars: Sequence[Any]) -> Row:
         """The call that was prepared, once more."""
         counters.hits += 1
-        run_at(ready.launch, ready.addresses, scalars, [t.buffer for t in self.tensors])
+        return Row(ready.launch, ready.addresses, scalars, [t.buffer for t in self.tensors])
 
     def trace(self) -> Trace:
         """The trace for arguments like these: found, or made."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from exprten_jit.entries import Row
+from exprten_jit import entries
 
 from ..errors import AliasError, ExprtenError
 from ..expression.leaf import Leaf
 from ..options import current
-from ..statement.launch import DIRECT_AFTER, Launch, Statement, run
+from ..statement.launch import DIRECT_AFTER, Launch, Statement, run, run_at
+from ..statement.lists import Row, run_rows
 from ..statement.overlap import shares
 from .arguments import Arguments, Definition, Ready, traced
 from .entry import Entrance, enterable, row_of, several
@@ -49,14 +50,17 @@ class Foreach(Entrance):
         ready = tuple(call.remembered() for call in calls)
         if ready in self._apart:
             scalars = [call.scalars_of(one.trace) for call, one in zip(calls, ready, strict=True) if one]
-            for call, one, values in zip(calls, ready, scalars, strict=True):
-                call.run(one, values)  # type: ignore[arg-type]  # none of those that are known to be apart is None
+            rows_ = zip(calls, ready, scalars, strict=True)
+            _run([call.again(one, values) for call, one, values in rows_])  # type: ignore[arg-type]  # none of those is None
             return
         prepared = [_prepared(of, n, call) for n, call in enumerate(calls)]
         there = [(trace, *both) for trace, both in prepared if both is not None]
-        _check_apart(of, [statement for _, statement, _ in there])
-        for _, statement, launch in there:
-            run(statement, launch)
+        _check_apart(of, {n: both[0] for n, (_, both) in enumerate(prepared) if both is not None})
+        if current().watched:
+            for _, statement, launch in there:
+                run(statement, launch)
+        else:
+            _run([Row(launch, s.addresses, s.found.scalars, s.buffers) for _, s, launch in there])
         if calls and len(there) == len(calls):
             self._again(calls, there, len(args), tuple(kwargs))
 
@@ -77,7 +81,7 @@ class Foreach(Entrance):
         if not plain or not self._due(count, current()):
             return
         form = calls[0].form(positional, names)
-        kinds: dict[Row | None, Trace] = {}
+        kinds: dict[entries.Row | None, Trace] = {}
         for call, (trace, statement, launch) in zip(calls, prepared, strict=True):
             kinds[row_of(form, trace, call.tensors, statement, launch)] = trace
         rows = [row for row in kinds if row is not None and row.queued is None]
@@ -87,6 +91,15 @@ class Foreach(Entrance):
 
     def __repr__(self) -> str:
         return f"<kernel {self._of.name} for lists of tensors>"
+
+
+def _run(rows: Sequence[Row]) -> None:
+    """Run rows: on the CPU one by one."""
+    if rows and rows[0].launch.grids is not None:
+        run_rows(rows)
+        return
+    for row in rows:
+        run_at(*row)
 
 
 def _prepared(of: Definition, n: int, call: Arguments) -> tuple[Trace, Prepared | None]:
@@ -120,9 +133,9 @@ def _rows(of: Definition, bound: Sequence[Any]) -> list[tuple[Any, ...]]:
     return [tuple(lists[name][k] if name in lists else x for name, x in given.items()) for k in range(length)]
 
 
-def _check_apart(of: Definition, statements: Sequence[Statement]) -> None:
+def _check_apart(of: Definition, statements: Mapping[int, Statement]) -> None:
     """Raise AliasError where a row stores to memory that another one reads or stores to."""
-    spans = sorted((span for n, s in enumerate(statements) for span in _spans(n, s)), key=lambda span: span[:2])
+    spans = sorted((span for n, s in statements.items() for span in _spans(n, s)), key=lambda span: span[:2])
     open_: list[tuple[int, int, int, bool, Leaf]] = []
     for span in spans:
         low, _, row, written, leaf = span

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ..statement.launch import DIRECT_AFTER, Launch, Statement, run
+from ..statement.launch import DIRECT_AFTER, Launch, Statement, run, run_at
 from .arguments import Arguments, definition, traced
 from .entry import Entrance, enterable, row_of, single
 from .foreach import foreach_type
@@ -44,7 +44,7 @@ class Kernel(Entrance):
         call = Arguments(self._of, bound)
         ready = call.remembered()
         if ready is not None:
-            call.run(ready, call.scalars_of(ready.trace))
+            run_at(*call.again(ready, call.scalars_of(ready.trace)))
             return
         trace, prepared = call.prepare()
         if prepared is None:

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from exprten_jit.backends.cubins import cubin_for, is_kept
 from exprten_jit.backends.cuda_emit import Cuda, emit, narrow
+from exprten_jit.backends.cuda_list import Listed, listed
 from exprten_jit.backends.cuda_run import Chip, Queue, launched, launcher, scratch_bytes
 from exprten_jit.backends.nvrtc import Cubin, ptx_of
 from exprten_jit.backends.nvrtc_library import NvrtcError
@@ -92,6 +93,21 @@ class Grids:
         self.cuda: Cuda = emit(program(kernel, sizes, self._chip.multiprocessors, order, overlapping), sizes)
         self.scratch = scratch_bytes(self.cuda, sizes)
         self._sizes = dict(sizes)
+
+    def like(self, other: Grids, cuda: Cuda) -> None:
+        """Be another text, without scratch memory, where another kernel is."""
+        self._device, self._driver, self._fast_math = other._device, other._driver, other._fast_math
+        self._chip, self.cuda, self.scratch, self._sizes = other._chip, cuda, 0, {}
+
+    @property
+    def kind(self) -> tuple[Device, bool, bool]:
+        """What of it, besides the kernel, decides the text for a list of rows."""
+        return self._device, self._fast_math, self.cuda.wide
+
+    @property
+    def listed(self) -> Listed | None:
+        """The text for a list of rows like this one."""
+        return listed(self.cuda.program, self._sizes)
 
     @property
     def sizes(self) -> tuple[tuple[str, int], ...]:

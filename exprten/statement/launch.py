@@ -108,8 +108,12 @@ class Launch:
 
     def words(self, addresses: Sequence[int], scalars: Sequence[Any]) -> bytes:
         """The kernel's arguments."""
+        return self.places(addresses) + self.sizes + self.scalars.pack(*scalars)
+
+    def places(self, addresses: Sequence[int]) -> bytes:
+        """The first of them: where each operand lies."""
         at = [addresses[n] + shift for n, shift in zip(self.first, self.arranged.shifts, strict=True)]
-        return self.pointers.pack(*at) + self.sizes + self.scalars.pack(*scalars)
+        return self.pointers.pack(*at)
 
 
 @dataclass(frozen=True)
@@ -309,18 +313,17 @@ def run(s: Statement, launch: Launch) -> None:
 def run_at(launch: Launch, addresses: Sequence[int], scalars: Sequence[Any], buffers: Sequence[Buffer]) -> None:
     """Call the kernel of a launch with addresses in `buffers`."""
     words = launch.words(addresses, scalars)
-    call = launch_ctypes if USE_CTYPES else launcher()
     if launch.grids is not None:
-        _run_on_gpu(launch.grids, call, words, buffers)
+        enter(launch.grids, words, buffers)
         return
+    call = launch_ctypes if USE_CTYPES else launcher()
     with pinned(buffers, "assign"):
         call(launch.code.address, words, launch.release, launch.threads)
 
 
-def _run_on_gpu(
-    grids: Grids, call: Callable[[int, bytes, bool, int], None], words: bytes, buffers: Sequence[Buffer]
-) -> None:
+def enter(grids: Grids, words: bytes, buffers: Sequence[Buffer]) -> None:
     """Launch on the target's stream, after all that was given to the streams of the operands, and before what is given to them."""
+    call = launch_ctypes if USE_CTYPES else launcher()
     stream = buffers[0].stream
     queue = grids.on(stream)
     with pinned(buffers, "assign"), fenced(stream, [buffer.stream for buffer in buffers]):

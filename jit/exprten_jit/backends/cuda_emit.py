@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -34,6 +35,7 @@ class Entry:
     count: Value
     each: int  # threads a point
     alone: bool  # one block, whatever the count
+    capped: bool = True  # no more blocks than run at once
 
 
 @dataclass(frozen=True)
@@ -49,16 +51,20 @@ class Cuda:
 def emit(program: Program, sizes: Mapping[str, int]) -> Cuda:
     """The CUDA text of a program whose sizes are at most such that indices are as wide as for `sizes`."""
     known = dict(sizes) | {s.name: n for s, n in program.sizes}
-    grids = [_prepared(grid) for grid in program.grids]
-    wide = any(_reach(grid, known) >= NARROW for grid in grids)
+    grids = [prepared(grid) for grid in program.grids]
+    wide = any(greatest(grid, known) >= NARROW for grid in grids)
     functions, entries = list[str](), list[Entry]()
     for n, grid in enumerate(grids):
-        writer = _Function(grid, known)
+        writer = Function(grid, known)
         entries.append(writer.function(f"kernel{n or ''}"))
         functions.append("\n".join(writer.lines))
-    body = "\n\n".join(functions)
+    return Cuda(module("\n\n".join(functions), wide), tuple(entries), program, wide)
+
+
+def module(body: str, wide: bool) -> str:
+    """The text of functions, with all that they need."""
     head = [*prelude(body), f"typedef {'long long' if wide else 'int'} idx;"]
-    return Cuda("\n\n".join(["\n".join(head), body]) + "\n", tuple(entries), program, wide)
+    return "\n\n".join(["\n".join(head), body]) + "\n"
 
 
 def narrow(program: Program, size: str) -> int:
@@ -66,12 +72,12 @@ def narrow(program: Program, size: str) -> int:
     low, high = 0, NARROW
     while low < high:
         middle = (low + high + 1) // 2
-        fits = all(_reach(grid, {size: middle}) < NARROW for grid in program.grids)
+        fits = all(greatest(grid, {size: middle}) < NARROW for grid in program.grids)
         low, high = (middle, high) if fits else (low, middle - 1)
     return low
 
 
-def _prepared(grid: Grid) -> Grid:
+def prepared(grid: Grid) -> Grid:
     """Without operations that CUDA has not."""
     made: dict[Value, Value] = {}
     for node in walk(*grid.folds, *(s.value for s in grid.stores)):
@@ -98,7 +104,7 @@ def _bounds(grid: Grid, sizes: Mapping[str, int]) -> Bounds:
     return found
 
 
-def _reach(grid: Grid, sizes: Mapping[str, int]) -> int:
+def greatest(grid: Grid, sizes: Mapping[str, int]) -> int:
     """The greatest index in a grid."""
     plain: dict[Value, bool] = {}
     bounds = _bounds(grid, sizes)
@@ -108,7 +114,7 @@ def _reach(grid: Grid, sizes: Mapping[str, int]) -> int:
     return max(farthest, upper(points, bounds, sizes) * grid.team)
 
 
-class _Function(Packs):
+class Function(Packs):
     def __init__(self, grid: Grid, sizes: Mapping[str, int]) -> None:
         self.bounds = _bounds(grid, sizes)
         self.sizes = sizes
@@ -138,8 +144,7 @@ class _Function(Packs):
         count = reduce(lambda a, b: a * b, (e for _, e in grid.axes), index(1))
         each, threads = 1, ORDERED_THREADS if grid.order != "any" else grid.team if grid.team > WARP else THREADS
         self.block_threads = threads
-        parameters = ", ".join(self._parameter(x) for x in self.arguments)
-        self.lines.append(f'extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters}) {{')
+        self._begin(name, threads)
         self.body = len(self.lines)
         if grid.order != "any":
             self._in_order(known, count)
@@ -150,6 +155,11 @@ class _Function(Packs):
             count = self._points(known, count)
         self.lines.append("}")
         return Entry(name, self.arguments, threads, count, each, grid.order != "any")
+
+    def _begin(self, name: str, threads: int) -> None:
+        """The line before the body."""
+        parameters = ", ".join(self._parameter(x) for x in self.arguments)
+        self.lines.append(f'extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters}) {{')
 
     def _parameter(self, x: Argument) -> str:
         if isinstance(x, Size):
@@ -169,16 +179,22 @@ class _Function(Packs):
             groups = (extent + (many - 1)) // many
             loops[-1] = (axis(f"{innermost.name}_group"), groups)
             count = reduce(lambda a, b: a * b, (e for _, e in loops), index(1))
-        t, step = self.name("point"), self.name("step")
-        self.put(f"const idx {step} = (idx)gridDim.x * blockDim.x;")
-        total = self._total(count, known)
-        with self.block(f"for (idx {t} = (idx)blockIdx.x * blockDim.x + threadIdx.x; {t} < {total}; {t} += {step})"):
+        with self._each(count, known) as t:
             self._unfolded(tuple(loops), t, known)
             if many > 1:
                 self.packs(many, known)
             else:
                 self.store_all(known)
         return count
+
+    @contextmanager
+    def _each(self, count: Value, known: Known) -> Iterator[str]:
+        """A loop over the points that are a thread's."""
+        t, step = self.name("point"), self.name("step")
+        self.put(f"const idx {step} = (idx)gridDim.x * blockDim.x;")
+        total = self._total(count, known)
+        with self.block(f"for (idx {t} = (idx)blockIdx.x * blockDim.x + threadIdx.x; {t} < {total}; {t} += {step})"):
+            yield t
 
     def _total(self, count: Value, known: Known) -> str:
         text = self.index(count, known)

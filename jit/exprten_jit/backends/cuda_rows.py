@@ -36,7 +36,7 @@ class Rows(Folds):
                 self.put(f"{in_register(node.dtype)} {held[node]}[{HELD}];")
             if not step.folds:
                 self.outside(step.roots, lambda x: along not in x.free, known)
-                self._each(along, n, held, step, known, lambda inside, _: self._stored(grid, inside))
+                self._along(along, n, held, step, known, lambda inside, _: self._stored(grid, inside))
                 return
             found = self._begun(step.folds)
             loose = [exact(f) or self._by_their_lanes(f) for f in step.folds]
@@ -56,7 +56,7 @@ class Rows(Folds):
                         self.put(f"{room}[{k}] = {bare(texts[0])};")
 
             self.outside(step.roots, lambda x: along not in x.free, known)
-            self._each(along, n, held, step, known, join)
+            self._along(along, n, held, step, known, join)
             for f, row, room in zip(step.folds, found, rooms, strict=True):
                 self._settled(f, row, room, n, known)
 
@@ -64,7 +64,7 @@ class Rows(Folds):
         """Whether the threads have the elements that their lanes bring together."""
         return f.order is not None and f.order.lanes == self.team_size == WARP
 
-    def _each(
+    def _along(
         self, along: Axis, n: str, held: dict[Value, str], step: Pass, known: Known, body: Callable[[Known, str], None]
     ) -> None:
         u, k = self.name("u"), self.name("k")

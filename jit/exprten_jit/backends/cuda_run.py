@@ -9,6 +9,9 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ..dtypes import DTYPES
 from ..ir import Const, Op, Param, Size, Value
@@ -52,23 +55,30 @@ def launcher(cuda: Cuda, functions: Sequence[int], chip: Chip, driver: Mapping[s
     """
     symbols = {name: driver[name] for name in DRIVER}
     symbols |= {f"function{n}": handle for n, handle in enumerate(functions)}
-    return compile_text(_Launcher(cuda, chip).module(), ("kernel",), symbols).address["kernel"]
+    text = _Launcher(cuda, chip).module()
+    key = text, tuple(symbols.values())
+    if key not in _launchers:  # other sizes have another program, and mostly the same launcher
+        _launchers[key] = compile_text(text, ("kernel",), symbols).address["kernel"]
+    return _launchers[key]
+
+
+_launchers: dict[tuple[str, tuple[int, ...]], int] = {}
 
 
 def scratch_bytes(cuda: Cuda, sizes: Mapping[str, int]) -> int:
     """How much scratch memory a program takes."""
     known = dict(sizes) | {s.name: n for s, n in cuda.program.sizes}
-    return sum(
-        -(-_number(count, known) * leaf.dtype.itemsize // ALIGNED) * ALIGNED for leaf, count in cuda.program.scratch
-    )
+    counts = [(leaf, int(number(count, known))) for leaf, count in cuda.program.scratch]
+    return sum(-(-count * leaf.dtype.itemsize // ALIGNED) * ALIGNED for leaf, count in counts)
 
 
 def launched(cuda: Cuda, entry: Entry, sizes: Mapping[str, int], chip: Chip) -> tuple[int, int]:
     """For how many points a function is launched, and in how many blocks."""
-    points = _number(entry.count, dict(sizes) | {s.name: n for s, n in cuda.program.sizes})
+    points = int(number(entry.count, dict(sizes) | {s.name: n for s, n in cuda.program.sizes}))
     if entry.alone:
         return points, 1
-    return points, min(-(-points * entry.each // entry.threads), _most(entry, chip))
+    blocks = -(-points * entry.each // entry.threads)
+    return points, min(blocks, _most(entry, chip)) if entry.capped else blocks
 
 
 def _most(entry: Entry, chip: Chip) -> int:
@@ -76,12 +86,13 @@ def _most(entry: Entry, chip: Chip) -> int:
     return chip.multiprocessors * BLOCKS * 256 // entry.threads
 
 
-def _number(value: Value, sizes: Mapping[str, int]) -> int:
-    done: dict[Value, int] = {}
+def number(value: Value, sizes: Mapping[str, Any]) -> Any:
+    """An index, given sizes: integers, or arrays of them."""
+    done: dict[Value, Any] = {}
     for node in walk(value):
         match node:
-            case Const(number):
-                done[node] = int(number)
+            case Const(x):
+                done[node] = int(x)
             case Size(name):
                 done[node] = sizes[name]
             case Op(name, (a, b)):
@@ -89,12 +100,12 @@ def _number(value: Value, sizes: Mapping[str, int]) -> int:
     return done[value]
 
 
-_PYTHON: dict[str, Callable[[int, int], int]] = {
+_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda a, b: a + b,
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
     "floor_divide": lambda a, b: a // b,
-    "minimum": min,
+    "minimum": np.minimum,
 }
 _LLVM = {"add": "add", "subtract": "sub", "multiply": "mul", "floor_divide": "sdiv"}  # none of them negative
 
@@ -187,7 +198,8 @@ class _Launcher:
         if not entry.alone:
             threads = t.index("mul", self._number(entry.count), entry.each)
             blocks = t.index("udiv", t.index("add", threads, entry.threads - 1), entry.threads)
-            blocks = t.lesser(blocks, str(_most(entry, self.chip)))
+            if entry.capped:
+                blocks = t.lesser(blocks, str(_most(entry, self.chip)))
         table = t.reserve(f"[{max(1, len(entry.arguments))} x ptr]")
         for k, x in enumerate(entry.arguments):
             at = t.let(f"getelementptr ptr, ptr {table}, i64 {k}", "ptr").name
