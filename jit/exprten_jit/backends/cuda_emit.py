@@ -179,7 +179,7 @@ class Function(Packs):
             groups = (extent + (many - 1)) // many
             loops[-1] = (axis(f"{innermost.name}_group"), groups)
             count = reduce(lambda a, b: a * b, (e for _, e in loops), index(1))
-        with self._each(count, known) as t:
+        with self._all_points(count, known) as t:
             self._unfolded(tuple(loops), t, known)
             if many > 1:
                 self.packs(many, known)
@@ -188,7 +188,7 @@ class Function(Packs):
         return count
 
     @contextmanager
-    def _each(self, count: Value, known: Known) -> Iterator[str]:
+    def _all_points(self, count: Value, known: Known) -> Iterator[str]:
         """A loop over the points that are a thread's."""
         t, step = self.name("point"), self.name("step")
         self.put(f"const idx {step} = (idx)gridDim.x * blockDim.x;")

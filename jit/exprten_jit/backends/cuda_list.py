@@ -83,7 +83,7 @@ class _OfRows(Function):
                 self.put(f"{self._parameter(x)} = ({in_memory(x.dtype)}*)row[{n}];")
 
     @contextmanager
-    def _each(self, count: Value, known: Known) -> Iterator[str]:
+    def _all_points(self, count: Value, known: Known) -> Iterator[str]:
         t, first, end = self.name("point"), self.name("first"), self.name("end")
         total = bare(self._total(count, known))
         self.put(f"const idx {first} = (idx)(blockIdx.x - row[0]) * {CHUNK};")
