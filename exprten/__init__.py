@@ -58,6 +58,7 @@ from .functions import absolute as abs
 from .functions import around as round
 from .functions import power as pow
 from .functions import quotient_remainder as divmod
+from .graphs import graph_capture
 from .info import info, stats
 from .interop import (
     TensorContainer,
@@ -117,7 +118,7 @@ __all__ = [
     "argmin", "array", "asarray", "assign", "bool_", "broadcast", "broadcast_keepdim", "broadcast_multi_axes",
     "broadcast_scalar", "broadcast_to", "broadcast_with_axis", "complex64", "complex128", "concat", "copy", "count_nonzero", "cpu", "crop",
     "divmod", "empty", "empty_like", "evaluate", "flip", "float16", "float32", "float64", "free_space", "full",
-    "gpu", "info", "int8", "int16", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "kernel",
+    "gpu", "graph_capture", "info", "int8", "int16", "int32", "int64", "kAddTo", "kNullOp", "kWriteInplace", "kWriteTo", "kernel",
     "max", "mean", "memory", "min", "mirror", "new_tensor", "no_compile", "norm", "ones", "op", "optim", "options",
     "pad", "plan", "pow", "prod", "range", "reduce_except_dim", "reduce_keepdim", "reduce_with_axis", "reducer",
     "repmat", "req", "reshape", "round", "slice", "stats", "std", "sum", "sum_rows", "sumall_except_dim",

@@ -289,3 +289,143 @@ def test_rows_that_share_memory_are_refused(driver: EmulatedDriver) -> None:
     with pytest.raises(xt.AliasError, match="rows 1 and 6"):
         sgd.foreach([*ws, ws[1]], [*gs, gs[1]], lr=0.5)
     assert not new(driver, lambda: sgd.foreach([], [], lr=0.5), "launch")
+
+
+# graphs
+
+
+def test_a_graph_replays_what_was_recorded(driver: EmulatedDriver) -> None:
+    w, g = on(xt.gpu(0), (100,), (100,))
+    expected, grad = xt.array(w.numpy()), xt.array(g.numpy())
+    total = xt.zeros((), device=xt.gpu(0))
+
+    def block(w: xt.Tensor, g: xt.Tensor, total: xt.Tensor) -> None:
+        for _ in range(4):  # as often as makes direct calls
+            update(w, g, 0.1)
+        total[...] = xt.sum(w * w)
+
+    start = len(launches(driver))
+    with xt.graph_capture(xt.gpu(0)) as graph:
+        block(w, g, total)
+    assert len(launches(driver)) == start
+    np.testing.assert_array_equal(w.numpy(), expected.numpy())
+    sums = xt.zeros(())
+    for _ in range(3):
+        assert new(driver, graph.replay, "graph", "launch", "synchronize", "record") == ["graph"]
+        block(expected, grad, sums)
+        np.testing.assert_array_equal(w.numpy(), expected.numpy())
+        np.testing.assert_array_equal(total.numpy(), sums.numpy())
+
+
+@direct
+def test_direct_calls_stand_back_while_a_block_is_recorded(driver: EmulatedDriver) -> None:
+    w, g = on(xt.gpu(0), (100,), (100,))
+    for _ in range(4):
+        update(w, g, 0.1)
+    with xt.graph_capture(xt.gpu(0)):
+        assert not new(driver, lambda: update(w, g, 0.1), "launch")
+    assert python_runs(lambda: update(w, g, 0.1)) == 0
+
+
+def test_scalars_are_frozen_and_a_tensor_of_one_number_is_not(driver: EmulatedDriver) -> None:
+    gpu, lr = xt.gpu(0), 0.5
+    w, g, rate = xt.zeros(10, device=gpu), xt.ones(10, device=gpu), xt.full((), 0.5, device=gpu)
+    with xt.graph_capture(gpu) as graph:
+        w -= lr * g
+        w -= rate * g
+    lr = 100.0
+    graph.replay()
+    rate[...] = 2.0
+    graph.replay()
+    np.testing.assert_array_equal(w.numpy(), np.full(10, -(0.5 + 0.5 + 0.5 + 2), np.float32))
+
+
+def test_a_graph_of_kernels_and_lists(driver: EmulatedDriver) -> None:
+    gpu = xt.gpu(0)
+    ws, gs = lists(gpu)
+    w, g, m = on(gpu, (90,), (90,), (90,))
+    here, there = [t.numpy() for t in (w, g, m)], [t.numpy() for t in (*ws, *gs)]
+    with xt.graph_capture(gpu) as graph:
+        momentum(w, g, m, lr=0.5, mu=0.5)
+        sgd.foreach(ws, gs, lr=0.5)
+    for k in range(20):  # tables of other lists drop that of the graph
+        sgd.foreach(
+            [xt.ones(k + 2, device=gpu)] * 1 + [xt.ones(5, device=gpu)],
+            [xt.ones(k + 2, device=gpu)] * 1 + [xt.ones(5, device=gpu)],
+            lr=0.5,
+        )
+    graph.replay()
+    w_, g_, m_ = (xt.array(a) for a in here)
+    momentum(w_, g_, m_, lr=0.5, mu=0.5)
+    np.testing.assert_array_equal(w.numpy(), w_.numpy())
+    for t, a, b in zip(ws, there[: len(ws)], there[len(ws) :], strict=True):
+        np.testing.assert_array_equal(t.numpy(), a - 0.5 * b)
+
+
+def test_a_replay_is_in_the_order_of_all_its_streams(driver: EmulatedDriver) -> None:
+    gpu = xt.gpu(0)
+    (w,) = on(gpu, (50,))
+    with xt.Stream(gpu) as other:
+        (g,) = on(gpu, (50,))
+    with xt.graph_capture(gpu) as graph:
+        w += g
+    start = len(driver.log)
+    graph.replay()
+    assert driver.log[start:] == [
+        ("record", 0, other.handle), ("wait", 0, 0), ("graph", 0, 0), ("record", 0, 0), ("wait", 0, other.handle),
+    ]  # fmt: skip
+
+
+def test_memory_of_a_graph_is_not_freed_before_it(driver: EmulatedDriver) -> None:
+    w, g = on(xt.gpu(0), (50,), (50,))
+    with xt.graph_capture(xt.gpu(0)) as graph:
+        w += g
+    with pytest.raises(BufferError, match="recorded graph"):
+        xt.free_space(w)
+    del graph
+    xt.free_space(w)
+
+
+def test_a_graph_outlives_its_tensors(driver: EmulatedDriver) -> None:
+    out = xt.zeros(50, device=xt.gpu(0))
+    with xt.graph_capture(xt.gpu(0)) as graph:
+        one = xt.ones(50, device=xt.gpu(0))  # filled when the graph is replayed
+        out += one
+        del one
+    for _ in range(2):
+        xt.ones(50, device=xt.gpu(0))
+        graph.replay()
+    np.testing.assert_array_equal(out.numpy(), np.full(50, 2, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        (lambda t: t.numpy(), "copy: not inside of graph_capture"),
+        (lambda t: xt.copy(t, np.zeros(3, np.float32)), "copy: not inside"),
+        (lambda t: t.device.synchronize(), "synchronize: not inside"),
+        (lambda t: t.buffer.stream.synchronize(), "synchronize: not inside"),
+        (lambda t: xt.graph_capture(xt.gpu(0)).__enter__(), "graph_capture: not inside"),
+        (lambda t: xt.ones(3, device=xt.gpu(1)), "a statement on gpu:1 inside of a block for gpu:0"),
+    ],
+)
+def test_what_a_graph_cannot_hold_is_an_error(
+    driver: EmulatedDriver, act: Callable[[xt.Tensor], object], says: str
+) -> None:
+    t = xt.ones(3, device=xt.gpu(0))
+
+    def block() -> None:
+        with xt.graph_capture(xt.gpu(0)) as graph:
+            with pytest.raises(xt.DeviceError, match="not ended"):
+                graph.replay()
+            act(t)
+
+    with pytest.raises(xt.DeviceError, match=says):
+        block()
+    t += 1  # everything is as before
+    np.testing.assert_array_equal(t.numpy(), np.full(3, 2, np.float32))
+
+
+def test_the_cpu_records_no_graphs() -> None:
+    with pytest.raises(xt.DeviceError, match="the CPU"), xt.graph_capture(xt.cpu()):
+        pass

@@ -196,6 +196,16 @@ def launching() -> tuple[object, int]:
 
 
 @contextlib.contextmanager
+def paused() -> Iterator[None]:
+    """Inside the block machine code launches nothing by itself, in any thread."""
+    _in_force.pause(1)
+    try:
+        yield
+    finally:
+        _in_force.pause(-1)
+
+
+@contextlib.contextmanager
 def install(replacement: Driver) -> Iterator[Driver]:
     """Inside the block `replacement` answers. For tests: no memory of one driver may be used with another."""
     before, _in_force.driver = _in_force.driver, replacement

@@ -23,6 +23,7 @@ from ..storage.buffer import HostBuffer, borrow, pinned
 from ..storage.device import cpu, fenced
 from ..tensor import Tensor, elements, handle, new, require_memory
 from .driver import driver
+from .recording import recording, refuse
 from .staging import PIECE, hold, room_for
 
 _WRITE = MODES["write"]
@@ -63,8 +64,9 @@ def transfer(dst: Tensor, src: Tensor) -> Tensor:
     if not dst.size:
         return dst
     kinds = dst.device.kind, src.device.kind
-    if dst.device is src.device and (kinds[0] == "cpu" or not _apart(dst, src, row)):
+    if dst.device is src.device and (kinds[0] == "cpu" or recording() or not _apart(dst, src, row)):
         return store(_WRITE, dst, src)
+    refuse("copy")
     if kinds == ("gpu", "cpu"):
         _upload(dst, src)
     elif kinds == ("cpu", "gpu"):

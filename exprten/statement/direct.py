@@ -102,7 +102,7 @@ def make(
     """Give a statement its direct call, where there is one for it. It is tried before those made earlier for the same structure."""
     calls = calls_of(target.key, mode, options)
     kind = e.key if isinstance(e, Expr) else type(e)
-    before, made = calls.get(kind), (options, target.key, mode, kind)
+    before, made = calls.get(kind), (options, target.key, mode, kind, grids and grids.driver)
     if arranged.signature.reverse or _made.get(made, 0) >= MAX_CALLS:
         return
     tree = _Tree()
@@ -145,7 +145,7 @@ def calls_of(key: Key, mode: str, options: Options) -> dict[Operand, Callable[[A
 
 
 _optioned: dict[tuple[Key, str, Options], dict[Operand, Callable[[Any, Any], Any]]] = {}
-_made: dict[tuple[Options, Key, str, Operand], int] = {}  # direct calls of a statement
+_made: dict[tuple[Any, ...], int] = {}  # direct calls of a statement
 
 
 def _class_of_leaves(leaf: Leaf) -> type:

@@ -34,22 +34,24 @@ SCRATCH = 1 << 16  # bytes that a stream's scratch memory has at least, once it 
 class StreamQueue:
     """What all launches on a stream share: its scratch memory, and the first error. `address` is where machine code reads it."""
 
-    __slots__ = ("_device", "_memory", "address", "words")
+    __slots__ = ("_device", "address", "memory", "words")
 
     def __init__(self, device: int, handle: int) -> None:
         here = driver()
         self._device = device
         self.words = Queue(here.context(device), handle, driver=id(here))
         self.address = ctypes.addressof(self.words)
-        self._memory: object = None
+        self.memory: object = None
 
-    def reserve(self, nbytes: int) -> None:
-        """Have so much scratch memory. What was there before is freed in the order of the stream."""
+    def reserve(self, nbytes: int, stream: int | None = None) -> None:
+        """Have so much scratch memory, allocated in the order of its own stream, or another one. What was there before is freed so."""
         words = self.words
         if nbytes > words.room:
             room = max(nbytes, 2 * words.room, SCRATCH)
             words.room = 0
-            words.scratch, self._memory = driver().allocate(self._device, room, words.stream)
+            words.scratch, self.memory = driver().allocate(
+                self._device, room, words.stream if stream is None else stream
+            )
             words.room = room
 
     def check(self) -> None:
@@ -88,7 +90,7 @@ class Grids:
         fast_math: bool,
     ) -> None:
         here = driver()
-        self._device, self._driver, self._fast_math = device, here, fast_math
+        self._device, self.driver, self._fast_math = device, here, fast_math
         self._chip = Chip(here.arch(device.index), here.multiprocessors(device.index))
         self.cuda: Cuda = emit(program(kernel, sizes, self._chip.multiprocessors, order, overlapping), sizes)
         self.scratch = scratch_bytes(self.cuda, sizes)
@@ -96,7 +98,7 @@ class Grids:
 
     def like(self, other: Grids, cuda: Cuda) -> None:
         """Be another text, without scratch memory, where another kernel is."""
-        self._device, self._driver, self._fast_math = other._device, other._driver, other._fast_math
+        self._device, self.driver, self._fast_math = other._device, other.driver, other._fast_math
         self._chip, self.cuda, self.scratch, self._sizes = other._chip, cuda, 0, {}
 
     @property
@@ -117,12 +119,12 @@ class Grids:
     @property
     def current(self) -> bool:
         """Whether the driver that this was made for is still in force."""
-        return self._driver is driver()
+        return self.driver is driver()
 
     @cached_property
     def address(self) -> int:
         """Of the kernel that launches, on whatever queue it is given."""
-        return launcher(self.cuda, self._handles(), self._chip, self._driver.entries())
+        return launcher(self.cuda, self._handles(), self._chip, self.driver.entries())
 
     def on(self, stream: Stream) -> StreamQueue:
         """The queue of a stream, with as much scratch memory as is needed."""
@@ -140,14 +142,14 @@ class Grids:
             ends = narrow(self.cuda.program, name)
             least, most = (ends + 1, most) if self.cuda.wide else (least, ends)
         holder, offset = launching()
-        return Queued(holder, offset, self._driver, self.scratch, least, most)
+        return Queued(holder, offset, self.driver, self.scratch, least, most)
 
     def load(self) -> None:
         """Have the functions on the device. Raises CompileError where they would have to be compiled, and may not be."""
         self._handles()
 
     def _handles(self) -> list[int]:
-        known = _functions.setdefault(self._driver, {})
+        known = _functions.setdefault(self.driver, {})
         index, text = self._device.index, self.cuda.text
         key = (index, text, self._fast_math)
         if key not in known:
@@ -155,7 +157,7 @@ class Grids:
             if not kept and not may_compile():
                 raise CompileError(f"no_compile: this text is not compiled for {self._device} yet\n{text}")
             start = time.perf_counter()
-            known[key] = [self._driver.load(index, text, self.image, entry.name) for entry in self.cuda.entries]
+            known[key] = [self.driver.load(index, text, self.image, entry.name) for entry in self.cuda.entries]
             count(time.perf_counter() - start, loaded=kept)
         return known[key]
 

@@ -26,6 +26,7 @@ from ..expression.joined import Joined, parts_of
 from ..expression.leaf import Leaf
 from ..expression.show import tree
 from ..expression.stores import Stores
+from ..gpu.recording import recording
 from ..modes import Mode
 from ..options import USE_CTYPES, Options, count, counters, may_compile, of_kernel
 from ..storage.buffer import Buffer, pinned
@@ -321,14 +322,24 @@ def run_at(launch: Launch, addresses: Sequence[int], scalars: Sequence[Any], buf
         call(launch.code.address, words, launch.release, launch.threads)
 
 
-def enter(grids: Grids, words: bytes, buffers: Sequence[Buffer]) -> None:
-    """Launch on the target's stream, after all that was given to the streams of the operands, and before what is given to them."""
-    call = launch_ctypes if USE_CTYPES else launcher()
+def enter(grids: Grids, words: bytes, buffers: Sequence[Buffer], more: object = None) -> None:
+    """Launch on the target's stream, after all that was given to the streams of the operands, and before what is given to them. A
+    graph that records it keeps `more`.
+    """
+    graph = recording()
+    if graph is not None:
+        graph.launch(grids, words, buffers, more)
+        return
     stream = buffers[0].stream
     queue = grids.on(stream)
     with pinned(buffers, "assign"), fenced(stream, [buffer.stream for buffer in buffers]):
-        call(grids.address, words, False, queue.address)
+        call(grids.address, words, queue.address)
     queue.check()
+
+
+def call(address: int, words: bytes, queue: int) -> None:
+    """Call machine code that launches on a queue."""
+    (launch_ctypes if USE_CTYPES else launcher())(address, words, False, queue)
 
 
 def run_pinned(address: int, words: bytes, buffers: Sequence[Buffer], threads: int = 0) -> None:

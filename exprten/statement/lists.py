@@ -25,7 +25,7 @@ from ..storage.device import Stream
 from .grids import Grids
 from .launch import Launch, enter, run_at
 
-MAX_TABLES = 16  # of one kind of rows; beyond it they start afresh
+MAX_TABLES = 16  # of one kind of rows on a stream; beyond it they start afresh
 
 
 class Row(NamedTuple):
@@ -53,16 +53,16 @@ class Lists(Grids):
     def __init__(self, of: Grids, row: Listed) -> None:
         self.like(of, row.cuda)
         self.row = row
-        self._tables: dict[tuple[int, bytes], Table] = {}
+        self._tables: weakref.WeakKeyDictionary[Stream, dict[bytes, Table]] = weakref.WeakKeyDictionary()
 
     def table(self, rows: np.ndarray[Any, Any], stream: Stream) -> Table:
         """The table of rows: a line of addresses and sizes each. It is there when what comes on the stream now runs."""
-        key = stream.handle, rows.tobytes()
-        found = self._tables.get(key)
+        key, known = rows.tobytes(), self._tables.setdefault(stream, {})
+        found = known.get(key)
         if found is None:
-            if len(self._tables) >= MAX_TABLES:
-                self._tables.clear()
-            found = self._tables[key] = self._uploaded(rows, stream)
+            if len(known) >= MAX_TABLES:
+                known.clear()
+            found = known[key] = self._uploaded(rows, stream)
         return found
 
     def _uploaded(self, rows: np.ndarray[Any, Any], stream: Stream) -> Table:
@@ -131,4 +131,4 @@ def _run_listed(lists: Lists, scalars: bytes, rows: Sequence[Row]) -> None:
     buffers = [buffer for row in rows for buffer in row.buffers]
     with pinned(buffers, "foreach"):
         table = lists.table(np.frombuffer(words, np.int64).reshape(len(rows), -1), buffers[0].stream)
-    enter(lists, struct.pack("=3q", table.rows, table.row_of, table.blocks) + scalars, buffers)
+    enter(lists, struct.pack("=3q", table.rows, table.row_of, table.blocks) + scalars, buffers, table.memory)

@@ -67,7 +67,7 @@ pin_lock = lock()  # of every buffer's `pins` and of freeing: a kernel may begin
 class Buffer:
     """`nbytes` of memory from `address`; an address of 0 means there is none any more. All work on it is in the order of `stream`."""
 
-    __slots__ = ("address", "device", "exports", "nbytes", "owned", "owner", "pins", "readonly", "stream")
+    __slots__ = ("address", "device", "exports", "graphs", "nbytes", "owned", "owner", "pins", "readonly", "stream")
 
     def __init__(
         self,
@@ -88,6 +88,7 @@ class Buffer:
         self.readonly = readonly
         self.exports = 0  # NumPy or DLPack views that live
         self.pins = 0  # kernels that run on it, or are about to
+        self.graphs = 0  # recorded, that have its address
 
     def free(self) -> None:
         """Give the memory back now. Raises FreedSpaceError the second time, BufferError while it is in use elsewhere."""
@@ -104,6 +105,8 @@ class Buffer:
             raise BufferError(
                 f"{operation}: {self.exports} exported view(s) of the memory live (t.numpy(), np.asarray(t) or DLPack); delete them first"
             )
+        if self.graphs:
+            raise BufferError(f"{operation}: {self.graphs} recorded graph(s) use the memory; delete them first")
         if self.pins:
             raise BufferError(f"{operation}: a kernel is running on the memory in another thread")
 
@@ -135,6 +138,14 @@ def pinned(buffers: Sequence[Buffer], operation: str) -> Iterator[None]:
         with pin_lock:
             for buffer in buffers:
                 buffer.pins -= 1
+
+
+def graphed(buffer: Buffer, more: int) -> None:
+    """Count the graphs that have the address of a buffer. Raises FreedSpaceError where it was freed."""
+    with pin_lock:
+        if not buffer.address:
+            raise FreedSpaceError("graph_capture: the memory of an operand was freed by another thread")
+        buffer.graphs += more
 
 
 NO_MEMORY = Buffer(0, 0, None, cpu(), owned=False, readonly=False)  # of every handle that was not allocated yet

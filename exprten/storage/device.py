@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import DeviceError
 from ..gpu.driver import driver
+from ..gpu.recording import refuse
 
 
 class Device:
@@ -33,6 +34,7 @@ class Device:
     def synchronize(self) -> None:
         """Wait until everything given to this device has ended. On the CPU an assignment has ended when it returns."""
         if self.kind == "gpu":
+            refuse("synchronize")
             driver().synchronize(self.index)
             for stream in list(_streams.values()):
                 if stream.device is self:
@@ -119,6 +121,7 @@ class Stream:
     def synchronize(self) -> None:
         """Wait until everything on this stream has ended. Raises DeviceError where a launch on it was refused."""
         if self.device.kind == "gpu":
+            refuse("synchronize")
             driver().synchronize_stream(self.device.index, self.handle)
             self.check()
 

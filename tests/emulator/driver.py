@@ -20,6 +20,7 @@ from exprten.gpu.driver import install
 
 from . import Emulator, why_not
 from .gemm import WORKSPACE, Span, matrices, multiply
+from .graphs import Graph, argument_bytes
 
 ROUND = 512  # bytes: CuPy's pool holds multiples of it
 FRESH, STALE = 0xFF, 0xFD  # bytes of memory that nobody wrote yet, or that was given back: NaNs
@@ -117,6 +118,9 @@ class EmulatedDriver:
         self._current = threading.local()
         self._contexts = threading.local()
         self._callbacks = None
+        self._graphs = {}  # streams that are recorded
+        self._arguments = {}  # function -> bytes of each of its arguments
+        self.failed = []  # results of launches of graphs, but for 0
         self.closed = False  # what dies from now on is no use to a pool
 
     # devices
@@ -245,6 +249,7 @@ class EmulatedDriver:
         return stacks.setdefault(device, [(0, None)])
 
     def synchronize(self, device):
+        assert all(key[0] != device for key in self._graphs), "cudaErrorStreamCaptureUnsupported"
         self.log.append(("synchronize", device))
         for key in [k for k in self._queues if k[0] == device]:
             self._drain(key)
@@ -252,6 +257,7 @@ class EmulatedDriver:
 
     def synchronize_stream(self, device, stream):
         self._check(device, stream)
+        assert (device, stream) not in self._graphs, "cudaErrorStreamCaptureUnsupported"
         self.log.append(("synchronize_stream", device, stream))
         self._drain((device, stream))
         self._seen(self._clocks.get((device, stream), {}))
@@ -276,6 +282,7 @@ class EmulatedDriver:
     # the queues
 
     def _submit(self, name, key, run, reads=(), writes=()):
+        assert key not in self._graphs, "cudaErrorStreamCaptureUnsupported"
         clock = self._clocks.setdefault(key, {})
         _merge(clock, self._host)
         clock[key] = clock.get(key, 0) + 1
@@ -321,7 +328,9 @@ class EmulatedDriver:
 
     def load(self, device, source, image, name):
         self._check(device, 0)
-        return self.emulator.function(source, name)
+        function = self.emulator.function(source, name)
+        self._arguments[function] = argument_bytes(source, name)
+        return function
 
     def entries(self):
         if self._callbacks is None:
@@ -339,6 +348,9 @@ class EmulatedDriver:
     def _launch(self, function, *how):
         """Run a kernel when everything before it on its stream has run; a kernel is not put off."""
         key = ((self._stack() or [CONTEXT])[-1] - CONTEXT, how[7] or 0)
+        if key in self._graphs:
+            self._graphs[key].record(function, how[:7], how[8], self._arguments[function])
+            return 0
         self._check(*key)
         status = []
         self._submit("launch", key, lambda: status.append(self._run(function, *how)))
@@ -386,13 +398,19 @@ class EmulatedDriver:
     # graphs
 
     def begin_capture(self, device, stream):
-        raise RuntimeError("the emulated driver records no graphs")
+        self._check(device, stream)
+        assert stream not in (0, 1, 2), "cudaErrorStreamCaptureUnsupported"
+        self.log.append(("begin_capture", device, stream))
+        self._graphs[device, stream] = Graph()
 
     def end_capture(self, device, stream):
-        raise RuntimeError("the emulated driver records no graphs")
+        self.log.append(("end_capture", device, stream))
+        return self._graphs.pop((device, stream))
 
     def launch_graph(self, device, graph, stream):
-        raise RuntimeError("the emulated driver records no graphs")
+        self._check(device, stream)
+        self._submit("graph", (device, stream), lambda: self.failed.extend(filter(None, graph.run(self._run, stream))))
+        assert not self.failed, self.emulator.error
 
     def _check(self, device, stream):
         assert 0 <= device < self.devices, "cudaErrorInvalidDevice"
