@@ -191,11 +191,15 @@ FAST = [row.name for row in TABLE.values() if getattr(row, "fast", None)]
 @pytest.mark.parametrize("name", FAST)
 def test_the_fast_tier_is_within_four_units(name, dtype):
     x = samples(dtype, seed=3)
+    function = getattr(xt, name)
     with xt.options(fast_math=True):
-        got = xt.evaluate(getattr(xt, name)(xt.asarray(x))).numpy()
-    apart = errors(got, truth(name, x))
-    assert apart.max() < 4, f"{apart.max()} at {x[np.argmax(apart)]}"
-    plain = xt.evaluate(getattr(xt, name)(xt.asarray(x))).numpy()
+        got = xt.evaluate(function(xt.asarray(x))).numpy()
+    # the references of activations are slow; ours of float64 are measured against mpmath
+    want = xt.evaluate(function(x.astype(np.float64))).numpy() if name in ACTIVATIONS else truth(name, x)
+    apart = errors(got, want)
+    most = 4 - (accuracy.read()[name, "float64"].most if want.dtype == dtype else 0)
+    assert apart.max() < most, f"{apart.max()} at {x[np.argmax(apart)]}"
+    plain = xt.evaluate(function(xt.asarray(x))).numpy()
     assert (plain != got).any()  # it is another formula
 
 

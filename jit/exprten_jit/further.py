@@ -13,7 +13,7 @@ from .derived import TABLE, Derived, apply
 from .dtypes import BOOL, DTYPES
 from .ir import Value, cast, const, op
 from .ops import NONZERO, REAL, Domain, Types, common_types, loops_of
-from .vmath import activation, parts
+from .vmath import activation, parts, quick
 from .vmath import power as powers
 from .vmath.terms import formula, of_format, rounded_once
 
@@ -84,9 +84,10 @@ def _truths(types: Types) -> tuple[np.dtype[Any], ...]:
 
 
 def _float(name: str, derivative: Callable[..., tuple[Any, ...]], domain: Domain, cost: int) -> Derived:
-    """A function of one float, whose formula and reference have its name."""
+    """A function of one float, whose formulas and reference have its name."""
+    fast = getattr(quick, name, None)
     return Derived(name, 1, getattr(references, name), derivative, (domain,), cost=cost, resolve=loops_of(np.exp),
-                   expand=formula(getattr(activation, name)))  # fmt: skip
+                   expand=formula(getattr(activation, name)), fast=fast and formula(fast))  # fmt: skip
 
 
 def _gelu_slope(o: Any, a: Any) -> tuple[Any, ...]:

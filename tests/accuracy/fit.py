@@ -164,6 +164,11 @@ def _log2_of(s: mp.mpf) -> mp.mpf:
     return 2 * mp.atanh(s) / s / mp.log(2)
 
 
+def _atanh_of(z: mp.mpf) -> mp.mpf:
+    s = mp.sqrt(z)
+    return 2 * mp.atanh(s) / s if s else mp.mpf(2)
+
+
 def _exp2_of(r: mp.mpf) -> mp.mpf:
     return mp.expm1(r * mp.log(2)) / r
 
@@ -195,12 +200,22 @@ def _stirling(w: mp.mpf) -> mp.mpf:
     return x * (mp.loggamma(x) - (x - 0.5) * mp.log(x) + x - mp.log(2 * mp.pi) / 2)
 
 
+def _lgamma_of(u: mp.mpf) -> mp.mpf:
+    return mp.loggamma(2 + u) / u if u else 1 - mp.euler
+
+
 def _digamma_rest(w: mp.mpf) -> mp.mpf:
     x = 1 / mp.sqrt(w)
     return -(mp.digamma(x) - mp.log(x) + 1 / (2 * x)) / w
 
 
 DIGAMMA_ROOT = mp.findroot(mp.digamma, 1.4616)
+
+
+def _digamma_near(u: mp.mpf) -> mp.mpf:
+    return mp.digamma(DIGAMMA_ROOT + u) / u
+
+
 S2 = 0.02944  # (f / (2 + f))² at the ends of ROOT
 EIGHTH = 0.79**2  # the square of pi / 4, and a little
 HALF = 1.5709**2  # the square of pi / 2, and a little
@@ -248,6 +263,7 @@ FITS: dict[str, Fit] = {
     "LOG2_64": Fit("2 / ln(2) (atanh(s) / s - 1 - s² / 3) / s⁴ in s²", _root(_log2_rest), 0, S2, 6, lambda z: z),
     "LOG2_F": Fit("(2 atanh(s) / ln(2) / s) in s², for float32 in float64", _root(_log2_of), 0, S2, 4),
     "EXP2_F": Fit("(2 ** r - 1) / r, for float32 in float64", _exp2_of, -0.5, 0.5, 5, abs),
+    "LOG1P_F": Fit("2 atanh(s) / s in s² up to 1/3², for float32 in float64", _atanh_of, 0, 0.1112, 5),
     "CBRT_32": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 4, lambda f: 1, 32),
     "CBRT_64": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 7),
     "ERF_32": Fit("erf(x) / x - 1 in x²", _root(_erf_rest), 0, 1.11, 7, bits=32),
@@ -262,11 +278,13 @@ FITS: dict[str, Fit] = {
     "STIRLING_64": Fit(
         "x (log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi) / 2) in 1 / x²", _stirling, 1e-9, 1 / 64, 7
     ),
-    "LGAMMA_64": Fit("log(gamma(2 + u)) / u", lambda u: mp.loggamma(2 + u) / u if u else 1 - mp.euler, -0.51, 0.51, 19),
+    "STIRLING_F": Fit("the same, for float32 in float64", _stirling, 1e-9, 1 / 64, 2),
+    "LGAMMA_64": Fit("log(gamma(2 + u)) / u", _lgamma_of, -0.51, 0.51, 19),
+    "LGAMMA_F": Fit("the same, for float32 in float64", _lgamma_of, -0.51, 0.51, 9),
     "DIGAMMA_64": Fit("log(x) - 1 / (2 x) - digamma(x), times x², in 1 / x²", _digamma_rest, 1e-9, 1 / 64, 8),
-    "DIGAMMA_NEAR": Fit(
-        "digamma(x) over the distance from its root", lambda u: mp.digamma(DIGAMMA_ROOT + u) / u, -0.101, 0.101, 13
-    ),
+    "DIGAMMA_F": Fit("the same, for float32 in float64", _digamma_rest, 1e-9, 1 / 64, 2),
+    "DIGAMMA_NEAR": Fit("digamma(x) over the distance from its root", _digamma_near, -0.101, 0.101, 13),
+    "DIGAMMA_NEAR_F": Fit("the same, for float32 in float64", _digamma_near, -0.101, 0.101, 6),
     "LOG_64": Fit("(2 atanh(s) / s - 2) / s² in s²", _log_even, 0, S2, 6, lambda z: z),
 }
 

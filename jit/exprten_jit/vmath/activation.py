@@ -1,16 +1,13 @@
-"""Sigmoids and what is made of them, with the relative accuracy of their tails, in twice the type's precision.
+"""Sigmoids and what is made of them, with the relative accuracy of their tails, in twice the type's precision; but for sigmoid and silu
+that of float32 is float64.
 
 exp(-abs(x)) never overflows. Where a value goes to 0 with it, its power of two comes last, so that it is rounded once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-
-import numpy as np
-
 from . import coefficients as c
+from . import narrow
 from .double import Double, choice, constant, double, normal, product, total
 from .exp import LOG2_E, exp
 from .log import LN2, log, log1p, log1p_double
@@ -36,64 +33,31 @@ from .trig import angle_of_turns, sine
 
 LOWEST = {32: -160.0, 64: -1400.0}  # exp of it, and of it times a thousand, is 0
 EXP = {32: c.EXP_32, 64: c.EXP_64}
-EXPM1 = {32: c.EXPM1_32, 64: c.EXPM1_64}
 SURE = 50.0  # exp(-50) is nothing beside 1
 CUBIC = 0.044715
-# Numbers in two parts, for each width; what the parts are of float32 follows from float64's.
+# Numbers in two parts.
 ROOT_HALF = (0.7071067811865476, -4.833646656726457e-17)
 TANH_SCALE = (1.5957691216057308, -9.96930880911092e-17)  # 2 sqrt(2 / pi)
 TANH_CUBIC = (0.07135481627260025, -4.1218577217431825e-18)  # CUBIC times that
 PI = (3.141592653589793, 1.2246467991473532e-16)
-# erfc(y) exp(y²) (1 + 2 y) in (y - 3.75) / (y + 3.75) up to y = 10.4, as fit.py finds it: the whole of ERFC_64 reaches 28.
-ERFC_32 = (
-    1.2375125885009766, -0.14024050533771515, 0.003584819845855236, 0.08227262645959854, -0.10879407823085785,
-    0.09236230701208115, -0.05872029811143875, 0.028045669198036194, -0.009945444762706757, 0.002286093309521675,
-    0.0010885433293879032,
-)  # fmt: skip
-ERFC = {32: ERFC_32, 64: c.ERFC_64}
 # erf(x / sqrt(2)) / (2 x) in x² up to 1/4: around 0 the half that is added to it is exact.
-HALF_ERF = {
-    32: (0.3989422917366028, -0.06648994982242584, 0.00996488332748413, -0.0011312500573694706),
-    64: (0.3989422804014327, -0.06649038006690543, 0.00997355701003445, -0.001187328215434226, 0.00011543468683929947,
-         -9.444649022487403e-06, 6.659305284792983e-07, -4.110884876036098e-08, 2.089174116531912e-09),
-}  # fmt: skip
-
-
-def _widened(narrow: Callable[..., Term]) -> Callable[[Callable[..., Term]], Callable[..., Term]]:
-    """The formula of float64; of float32 it is `narrow`, in float64."""
-
-    def decorated(build: Callable[..., Term]) -> Callable[..., Term]:
-        @wraps(build)
-        def function(*operands: Term) -> Term:
-            if operands[0].dtype.bits == 64:
-                return build(*operands)
-            return narrow(*(a.to("float64") for a in operands)).to(operands[0].dtype)
-
-        return function
-
-    return decorated
-
-
-def _parts(like: Term, x: tuple[float, float]) -> Double:
-    """A number in two parts of the type."""
-    if like.dtype.bits == 64:
-        return constant(like, x)
-    high = float(np.float32(x[0]))
-    return constant(like, (high, x[0] - high))
+HALF_ERF = (
+    0.3989422804014327, -0.06649038006690543, 0.00997355701003445, -0.001187328215434226, 0.00011543468683929947,
+    -9.444649022487403e-06, 6.659305284792983e-07, -4.110884876036098e-08, 2.089174116531912e-09,
+)  # fmt: skip
 
 
 def _exp(a: Double) -> tuple[Double, Double, Term]:
     """exp(a): over a power of two, with it (as exact as it can be beside 1), and its exponent. Of what is below LOWEST, of that."""
-    width = a.high.dtype.bits
-    high, low = LN2[width]
-    x = greater(a.high, LOWEST[width])
+    high, low = LN2[64]
+    x = greater(a.high, LOWEST[64])
     k, _ = nearest(x, LOG2_E)
     above = fma(k, -high, x)
     r = fma(k, -low, above)
     lost = fma(k, -low, above - r) + where(x.equals(a.high), a.low, 0.0)
     r, lost = fast_two_sum(r, lost)
     one, rest = fast_two_sum(1.0, r)
-    value = normal(one, rest + fma(polynomial(EXPM1[width], r), r * r, fma(lost, r, lost)))
+    value = normal(one, rest + fma(polynomial(c.EXPM1_64, r), r * r, fma(lost, r, lost)))
     return value, Double(scale(value.high, k), scale(value.low, k)), k
 
 
@@ -127,13 +91,13 @@ def sigmoid(a: Term) -> Term:
 
 def silu(a: Term) -> Term:
     """a / (1 + exp(-a)). Within 2 units of the last place; 0 at -inf."""
-    value, k = _plain_exp(greater(-fabs(a), LOWEST[a.dtype.bits]))
+    value, k = plain_exp(greater(-fabs(a), LOWEST[a.dtype.bits]))
     below = a < 0.0
     found = _quotient(two_product(_bounded(a), where(below, value, 1.0)), scale(value, k))
     return where(a > SURE, a, copysign(scale(found, where(below, k, 0.0)), a))
 
 
-def _plain_exp(x: Term) -> Pair:
+def plain_exp(x: Term) -> Pair:
     """exp(x) over a power of two, and its exponent."""
     k, _ = nearest(x, LOG2_E)
     high, low = LN2[x.dtype.bits]
@@ -141,6 +105,11 @@ def _plain_exp(x: Term) -> Pair:
     return polynomial((1.0, 1.0, *EXP[x.dtype.bits]), r), k
 
 
+def _narrow_softplus(a: Term) -> Term:
+    return greater(a, 0.0) + narrow.log1p_exp(-fabs(a))
+
+
+@narrow.beside(_narrow_softplus)
 def softplus(a: Term) -> Term:
     """log(1 + exp(a)). Within 1 unit of the last place."""
     value, e, k = _exp(double(-fabs(a)))
@@ -169,11 +138,11 @@ def _logaddexp(a: Term, b: Term, log_of: Double, exp_of: Double) -> Term:
 
 def _narrow_logaddexp(a: Term, b: Term) -> Term:
     high, low = where(a > b, a, b), where(a > b, b, a)
-    found = high + log1p(exp(where(high.equals(low), 0.0, low - high)))
+    found = high + narrow.log1p_exp(where(high.equals(low), 0.0, low - high))
     return where(a.equals(a) & b.equals(b), found, NAN)
 
 
-@_widened(_narrow_logaddexp)
+@narrow.beside(_narrow_logaddexp)
 def logaddexp(a: Term, b: Term) -> Term:
     """log(exp(a) + exp(b)). Within 1 unit of the last place of it or of the operands, whichever is larger."""
     return _logaddexp(a, b, _one(a), _one(a))
@@ -181,43 +150,64 @@ def logaddexp(a: Term, b: Term) -> Term:
 
 def _narrow_logaddexp2(a: Term, b: Term) -> Term:
     high, low = where(a > b, a, b), where(a > b, b, a)
-    found = fma(log1p(exp((low - high) * c.LN2_64[0])), c.LOG2_E[0], high)
+    found = fma(narrow.log1p_exp((low - high) * c.LN2_64[0]), c.LOG2_E[0], high)
     return where(a.equals(b), a + 1.0, where(a.equals(a) & b.equals(b), found, NAN))
 
 
-@_widened(_narrow_logaddexp2)
+@narrow.beside(_narrow_logaddexp2)
 def logaddexp2(a: Term, b: Term) -> Term:
     """log2(2**a + 2**b), likewise; exact where both are equal."""
     return where(a.equals(b), a + 1.0, _logaddexp(a, b, constant(a, c.LN2_64), constant(a, c.LOG2_E)))
 
 
+def _narrow_gelu(a: Term) -> Term:
+    x = lesser(fabs(a), 14.7)
+    y = x * ROOT_HALF[0]
+    tail = narrow.exp(x * x * -0.5) * polynomial(c.ERFC_F, (y - 3.75) / (y + 3.75)) / (y * 4.0 + 2.0)
+    return greater(a, -14.7) * where(a < 0.0, tail, 1.0 - tail)
+
+
+@narrow.beside(_narrow_gelu)
 def gelu(a: Term) -> Term:
     """a times the normal distribution below a, a erfc(-a / sqrt(2)) / 2. (Shepherd and Laframboise 1981) Within 2 units of the last
     place; 0 at -inf.
     """
-    most = 15.0 if a.dtype.bits == 32 else 40.0
+    most = 40.0
     x = lesser(fabs(a), most)
     value, _, k = _exp(product(x, x).times(-0.5))
-    y = double(x) * _parts(x, ROOT_HALF)
+    y = double(x) * constant(x, ROOT_HALF)
     t = ((y + double(x.like(-3.75))) / (y + double(x.like(3.75)))).value
-    least, *rest = ERFC[a.dtype.bits]
+    least, *rest = c.ERFC_64
     g = total(t * polynomial(rest, t), least)
     tail = (value * g / (y.times(2.0) + _one(x))).times(0.5)
     above = _one(x) - Double(scale(tail.high, k), scale(tail.low, k))
     found = _scaled(double(x) * choice(a < 0.0, tail, above), a < 0.0, k)
-    near = fma(polynomial(HALF_ERF[a.dtype.bits], a * a), a, 0.5) * a
+    near = fma(polynomial(HALF_ERF, a * a), a, 0.5) * a
     return where(a > most, a, where(x < 0.5, near, copysign(found, a)))
 
 
+def _narrow_gelu_tanh(a: Term) -> Term:
+    inside = a * fma(a * a, TANH_CUBIC[0], TANH_SCALE[0])
+    return greater(a, -30.0) / (1.0 + narrow.exp(lesser(-inside, 500.0)))
+
+
+@narrow.beside(_narrow_gelu_tanh)
 def gelu_tanh(a: Term) -> Term:
     """a / (1 + exp(-2 sqrt(2 / pi) (a + 0.044715 a³))). Within 2 units of the last place; 0 at -inf."""
     x = lesser(fabs(a), 30.0)
-    inside = double(x) * (_parts(x, TANH_SCALE) + product(x, x) * _parts(x, TANH_CUBIC))
+    inside = double(x) * (constant(x, TANH_SCALE) + product(x, x) * constant(x, TANH_CUBIC))
     value, e, k = _exp(-inside)
     found = double(x) * choice(a < 0.0, value, _one(x)) / (_one(x) + e)
     return where(a > 30.0, a, copysign(_scaled(found, a < 0.0, k), a))
 
 
+def _narrow_mish(a: Term) -> Term:
+    e = narrow.exp(lesser(a, 30.0))
+    more = e * (e + 2.0)
+    return greater(a, -200.0) * (more / (more + 2.0))
+
+
+@narrow.beside(_narrow_mish)
 def mish(a: Term) -> Term:
     """a tanh(softplus(a)). Within 1 unit of the last place; 0 at -inf."""
     x = double(lesser(_bounded(a), 20.0))
@@ -240,7 +230,7 @@ def _narrow_logit(a: Term) -> Term:
     return _edges(a, where(low, -size, size))
 
 
-@_widened(_narrow_logit)
+@narrow.beside(_narrow_logit)
 def logit(a: Term) -> Term:
     """log(a / (1 - a)), the inverse of sigmoid. Within 1 unit of the last place; NaN beyond 0 and 1."""
     low, tiny = a < 0.5, a < 2.0**-60
@@ -268,7 +258,7 @@ def _narrow_sinc(a: Term) -> Term:
     return _around(x, _sine_of_turns(x) / (x * PI[0]))
 
 
-@_widened(_narrow_sinc)
+@narrow.beside(_narrow_sinc)
 def sinc(a: Term) -> Term:
     """sin(pi a) / (pi a). Within 2 units of the last place; 1 at 0."""
     x = fabs(a)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import coefficients as c
-from . import terms
+from . import narrow, terms
 from .double import Double, product
 from .log import split
 from .terms import (
@@ -69,29 +69,22 @@ def _power64(x: Term, more: int, y: Term) -> Term:
     return scale(value.value, exponent)
 
 
-def _power32(x: Term, more: int, y: Term) -> Term:
-    """In float64, which needs no second number."""
-    k, f = split(x)
-    f, exponent = f.to("float64"), as_float(k + more).to("float64")
-    s = f / (f + 2.0)
-    log = fma(s, polynomial(c.LOG2_F, s * s), exponent)
-    a = lesser(greater(y.to("float64") * log, -200.0), 200.0)
-    whole, shifted = nearest(a, 1.0, a.form.bias)
-    r = a - whole
-    factor = (shifted.bits() << a.form.mantissa).bits(a.dtype)
-    return fma(polynomial(c.EXP2_F, r) * r, factor, factor).to("float32")
+def _power32(x: Term, y: Term) -> Term:
+    """In float64, where the least float32 is a normal number."""
+    a = y.to("float64") * narrow.log2(x.to("float64"))
+    return narrow.exp2(lesser(greater(a, -200.0), 200.0)).to("float32")
 
 
 def power(x: Term, y: Term) -> Term:
     """Within 1 unit of the last place; C's values for zeros, infinities, NaN and a base below 0."""
-    core = _power64 if x.dtype.bits == 64 else _power32
     size = fabs(x)
-    odd = ~(ordinary(x) & (fabs(y) < INF))
+    base = where(size.equals(0.0) | ~(size < INF), 1.0, size)
+    if x.dtype.bits == 32:
+        usual = (x > 0.0) & (x < INF) & (fabs(y) < INF)
+        return rarely(~usual, _special(x, y, _power32(base, y)), _power32(x, y))
     up = x.form.mantissa + 2
-    small = (size < x.form.tiny) & (size > 0.0)
-    base = where(size.equals(0.0) | ~(size < INF), 1.0, where(small, size * 2.0**up, size))
-    there = where(small, core(base, -up, y), core(base, 0, y))
-    return rarely(odd, _special(x, y, there), core(x, 0, y))
+    there = where(base < x.form.tiny, _power64(base * 2.0**up, -up, y), _power64(base, 0, y))
+    return rarely(~(ordinary(x) & (fabs(y) < INF)), _special(x, y, there), _power64(x, 0, y))
 
 
 def _special(x: Term, y: Term, ordinary: Term) -> Term:
@@ -149,7 +142,7 @@ def _length(most: Term, least: Term) -> Term:
 
 
 def cbrt(a: Term) -> Term:
-    """A polynomial for the cube root of 1 + f, and one step of Halley's. Within 1 unit of the last place."""
+    """A polynomial for the cube root of 1 + f, and one step of Halley's, of float32 Newton's. Within 1 unit of the last place."""
     size = fabs(a)
     up = 3 * (a.form.mantissa // 3 + 2)
     odd = ~ordinary(size)
@@ -165,7 +158,10 @@ def _cube_root(x: Term, more: int) -> Term:
     m = (f + 1.0) * power_of_two(left, x.dtype)
     root = where(left.equals(0), x.like(1.0), where(left > 0, x.like(2 ** (1 / 3)), 2 ** (-1 / 3)))
     y = root * polynomial(c.CBRT_32 if x.dtype.bits == 32 else c.CBRT_64, f)
+    back = power_of_two(third + more, x.dtype)
+    if x.dtype.bits == 32:
+        return fma(y * fma(-y, y * y, m), 1.0 / (m * 3.0), y) * back
     square, lost = two_product(y, y)
     cube, low = two_product(square, y)
     rest = (m - cube) - fma(lost, y, low)
-    return fma(y * rest, 1.0 / fma(cube, 2.0, m), y) * power_of_two(third + more, x.dtype)
+    return fma(y * rest, 1.0 / fma(cube, 2.0, m), y) * back

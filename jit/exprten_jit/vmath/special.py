@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from math import pi
 
 from . import coefficients as c
+from . import narrow
 from .double import Double, choice, constant, double, product, total
-from .exp import exp, exp_between, exp_double, exp_parts
+from .exp import exp, exp_double, exp_parts
 from .log import log, log1p_double, split
 from .power import exp2_double, log2_double
 from .terms import (
@@ -31,15 +30,6 @@ from .terms import (
     where,
 )
 from .trig import angle_of_turns, sine
-
-
-def _in_float64(build: Callable[[Term], Term]) -> Callable[[Term], Term]:
-    @wraps(build)
-    def function(a: Term) -> Term:
-        return build(a) if a.dtype.bits == 64 else build(a.to("float64")).to(a.dtype)
-
-    return function
-
 
 # Up to 0.84375, erf(x) / x - 1 in x² (fdlibm s_erf.c). From there, erfc(x) exp(x²) in x (Cody, Rational Chebyshev approximations
 # for the error function, 1969), made for up to 4 and good enough for what is left of erfc beyond. Lowest power first.
@@ -92,7 +82,7 @@ def erfc(a: Term) -> Term:
 def _erfc32(a: Term) -> Term:
     """In float64, whose rounding float32 does not see."""
     x = lesser(fabs(a), 10.4).to("float64")
-    value = exp_between(-x * x, fast=True) * polynomial(c.ERFC_F, (x - 3.75) / (x + 3.75)) / (x + x + 1.0)
+    value = narrow.exp(-x * x) * polynomial(c.ERFC_F, (x - 3.75) / (x + 3.75)) / (x + x + 1.0)
     return where(a < 0.0, 2.0 - value, value).to(a.dtype)
 
 
@@ -154,7 +144,7 @@ def _logs(x: Term) -> tuple[Double, Double]:
     return value, choice(near, between, double(x.like(1.0)))
 
 
-@_in_float64
+@narrow.beside(narrow.gamma)
 def gamma(a: Term) -> Term:
     """Within 2 units of the last place; NaN for whole numbers below 0."""
     size = fabs(a)
@@ -175,7 +165,7 @@ def _gamma(x: Term) -> Term:
     return scale((value / between).value, k)
 
 
-@_in_float64
+@narrow.beside(narrow.lgamma)
 def lgamma(a: Term) -> Term:
     """log(abs(gamma(a))). Above 0 within 2 units of the last place; below 0 within 2 of the larger of it and 1."""
     x = fabs(a)
@@ -204,7 +194,7 @@ def _lgamma(x: Term) -> Term:
     return where(x > 2.0**57, large, value)
 
 
-@_in_float64
+@narrow.beside(narrow.digamma)
 def digamma(a: Term) -> Term:
     """The derivative of lgamma. Above 0 within 2 units of the last place; below 0 within 2 of its larger part."""
     x = where(a > 0.0, a, 1.0 - a)
