@@ -555,6 +555,35 @@ def test_a_small_target_is_stored_across_where_what_is_folded_runs_along(axes):
         out.assert_untouched()
 
 
+STORED_ACROSS = {
+    "softmax": lambda x, w: softmax(xt, x, 1),
+    "standardised": lambda x, w: standardised(xt, x, 1),
+    "with a tensor that lies as the target": lambda x, w: x * w - xt.max(x, 1, keepdims=True),
+    "over a sum of all": lambda x, w: x / xt.sum(x * x),
+    "a fold that reads the target": lambda x, w: x - xt.sum(w, 1, keepdims=True),
+}
+
+
+@pytest.mark.parametrize("name", STORED_ACROSS)
+def test_what_is_folded_along_the_source_is_stored_across(name):
+    for shape in ((70, 130), (9, 65), (64, 40), (5, 33)):
+        x, w = (np.random.default_rng(seed).standard_normal(shape).astype(np.float32) for seed in (1, 2))
+        want = xt.evaluate(STORED_ACROSS[name](xt.asarray(x), xt.asarray(w))).numpy()
+        for options in (*({"vector_bits": bits} for bits in WIDTHS), {"num_threads": 2}):
+            out = place(np.ascontiguousarray(w.T), "padded")
+            with xt.options(**options):
+                target = xt.asarray(out.array).T
+                plan = xt.plan(target, STORED_ACROSS[name](xt.asarray(x), target))
+                assert "turned from" in str(plan.nest), plan.nest
+                plan.run()
+            if name in ("over a sum of all", "a fold that reads the target"):  # which have another order
+                close(out.array.T, want)
+            else:
+                same(out.array.T, want, f"{name} of {shape}, {options}")
+            out.assert_untouched()
+    assert plan.scratch_bytes < 1 << 17
+
+
 @pytest.mark.parametrize("columns", [1, 2, 3, 10, 17, 31, 65])
 def test_a_few_columns_of_many_rows(columns):
     for rows in (3, 257, 1000):

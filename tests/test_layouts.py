@@ -252,6 +252,60 @@ def test_a_target_read_at_the_same_place_is_updated(target, mode):
     out.assert_untouched()
 
 
+SQUARES = [(5, 5), (9, 200), (70, 64), (130, 6), (4, 50), (64, 2)]  # of a source that lies across its target
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "int32", "float32", "float64"])
+def test_a_target_that_lies_across_its_source(dtype):
+    for shape, layout in itertools.product(SQUARES, ("contiguous", "padded", "negative")):
+        source, other = place(values(dtype, shape, 1), layout), values(dtype, shape[::-1], 2)
+        with np.errstate(all="ignore"):
+            want = source.array.T if dtype == "bool" else source.array.T + other
+        for bits in (128, 256, 512):
+            out = place(np.zeros(shape[::-1], dtype), "padded")
+            with xt.options(vector_bits=bits):
+                x = xt.asarray(source.array)
+                plan = xt.plan(xt.asarray(out.array), x.T if dtype == "bool" else x.T + xt.asarray(other))
+                plan.run()
+            turned = min(shape) >= 5 and layout != "negative"
+            assert ("turned" in str(plan.nest)) == turned, plan.nest
+            assert_same_bits(out.array, want, f"{dtype} {shape} {layout}, {bits} bits")
+            out.assert_untouched()
+
+
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(4))), ids=str)
+def test_axes_in_any_order_are_stored_in_any_other(axes):
+    x = np.random.default_rng(0).standard_normal((5, 6, 7, 70)).astype(np.float32)
+    want, row = x.transpose(axes), np.arange(x.shape[axes[-1]], dtype=np.float32)
+    for e in (xt.asarray(want), xt.transpose(xt.asarray(x) * 1.0, axes)):
+        for threads in (1, 2):
+            with xt.options(num_threads=threads):
+                assert_same_bits(xt.evaluate(e + xt.asarray(row)).numpy(), want + row, f"{axes}, {threads} threads")
+
+
+def test_a_target_that_lies_across_its_source_takes_what_is_on_the_stack():
+    x, y = xt.ones((700, 300)), xt.ones((300, 700), xt.float64)
+    plan = xt.plan(y, x.T + x.T * y)
+    before = xt.memory.allocations
+    plan.run()
+    assert xt.memory.allocations == before and plan.scratch_bytes == 64 * 64 * 4
+
+
+def test_complex_numbers_are_stored_across():
+    x = (np.arange(700) + 2j).astype(np.complex64).reshape(10, 70)
+    assert_same_bits(
+        xt.evaluate(xt.asarray(x).T * 2).numpy().view(np.float32), np.ascontiguousarray(x.T * 2).view(np.float32)
+    )
+
+
+def test_a_square_is_not_stored_across_itself():
+    x = np.arange(49, dtype=np.float32).reshape(7, 7)
+    t = xt.array(x)
+    with pytest.raises(xt.AliasError):
+        t[...] = t.T
+    assert_same_bits(t.numpy(), x)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("mode", MODES)

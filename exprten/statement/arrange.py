@@ -18,7 +18,18 @@ from ..expression.leaf import Leaf
 from ..expression.shape import Layout, Shape, broadcast_strides
 from ..modes import Mode
 from ..options import Options
-from .axes import Folded, Same, folded, folds_first, merged, nearest_inside, rows_are_near, short_rows
+from .axes import (
+    Folded,
+    Same,
+    folded,
+    folds_first,
+    lies_across,
+    merged,
+    nearest_inside,
+    rows_are_near,
+    rows_outside,
+    short_rows,
+)
 from .gather import WEAK, Gathered, ones
 
 
@@ -52,6 +63,9 @@ class Signature:
     folded: tuple[Folded, ...] = ()  # for each Reduce
     short: int = 0  # most elements of the rows that are folded, where vectors take one in each lane
     keeps: bool = False  # of a target that nothing overlaps: a value may lie in it until it is stored
+    tiles: bool = (
+        False  # something runs on along another axis than the target, and its elements may be stored in any order
+    )
     rows: bool = False  # folds lie nearer together than the innermost axis does
     device: str = "cpu"  # the kind of device
     decided: tuple[
@@ -91,17 +105,20 @@ def arrange(
     first = [n for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]
     views = [*targets, *(found.leaves[n - count] for n in first)]
     layouts = [*goals, *(found.layouts[n - count] for n in first)]
-    (axes, extents, strides, shifts), short = _walked(layouts, found.indexed, joined, same, reverse, loops)
+    free = apart and not reverse and joined is None and target.device.kind == "cpu"
+    (axes, extents, strides, shifts), short = _walked(layouts, found.indexed, joined, same, reverse, loops, free)
     every, lengths = _extents(axes, extents, targets, joined)
     names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
-    near = None if found.indexed else axes[-1:]
+    other = _across(axes, extents, strides[count:]) if free and not found.indexed else []
+    moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and _turns(found, goals[0], same)
+    near = None if found.indexed else [*axes[-1:], *other]
     operands, unknown = _operands(names, [view.key.dtype for view in views], strides, near)
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, bool(same) and apart and not reverse, same is not None and not short and rows_are_near(axes, same), target.device.kind,
+        short, bool(same) and apart and not reverse, moved or bool(other), same is not None and not short and rows_are_near(axes, same), target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)
@@ -131,6 +148,7 @@ def _walked(
     same: Same | None,
     reverse: bool,
     loops: Sequence[int] | None,
+    free: bool,
 ) -> tuple[_Axes, int]:
     """The axes in the order of the loops, and most elements of the rows that are folded where vectors take one in each lane, else 0."""
     axes, extents, strides, shifts = _indexed(layouts, joined) if indexed else _plain(layouts)
@@ -139,7 +157,11 @@ def _walked(
         goal = layouts[0]
         if not reverse and joined is None and loops is None:
             short = short_rows(axes, same, goal)
-        axes = short[0] if short else folds_first(axes if reverse else nearest_inside(axes, same, goal), same)
+        if short:
+            axes = short[0]
+        else:
+            axes = axes if reverse else nearest_inside(axes, same, goal)
+            axes = folds_first(rows_outside(axes, same) if free and axes else axes, same)
         extents = [goal.shape[k] for k in axes]
     if loops is not None:
         axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
@@ -166,6 +188,29 @@ def _operands(
         unknown += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
         operands.append(Operand(name, dtype, classes))
     return tuple(operands), unknown
+
+
+TILED = 5  # rows and columns: fewer are read faster one by one
+
+
+def _turns(found: Gathered, target: Layout, same: Same | None) -> bool:
+    """Whether something may lie across the target."""
+    if same is not None:
+        return lies_across(same, target)
+    transposes = any(
+        entry[0] != WEAK and entry[0].op == "remap" and entry[0].map.title == "transpose" for entry in found.structure
+    )
+    return transposes or any(
+        1 in view.strides[:-1] and view.strides[-1] not in (0, 1, -1) for view in (target, *found.layouts)
+    )
+
+
+def _across(axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]]) -> list[int]:
+    """The axes along which some source runs on that does not along the innermost one, where there is something in both."""
+    if not axes or extents[-1] < TILED:
+        return []
+    long = [k for k, n in zip(axes[:-1], extents, strict=False) if n >= TILED]
+    return [k for k in long if any(steps[k] == 1 and abs(steps[axes[-1]]) > 1 for steps in strides)]
 
 
 def _renumbered(found: Gathered, operand_of: Sequence[int]) -> tuple[tuple[Any, ...], ...]:

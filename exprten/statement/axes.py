@@ -158,6 +158,39 @@ def nearest_inside(axes: list[int], same: Same, target: Layout) -> list[int]:
     return [*(k for k in axes if k not in inner), *inner]
 
 
+def rows_outside(axes: list[int], same: Same) -> list[int]:
+    """The target's axes with one innermost that no fold depends on, where folds of rows depend on the innermost one: vectors cannot run
+    along it, and every fold would be repeated for each of its elements.
+    """
+    found, needs, owned = same.found, set[Place](), False
+    units = {n: _unit(same, n, view) for n, view in zip(_leaves(found), found.layouts, strict=True)}
+    for n in found.folds:
+        key, ref = found.structure[n][:2]
+        folded = {p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes}
+        needs.update(p for p in same.dims(n) if p is not None)
+        owned = owned or (
+            same.of((TARGET, axes[-1])) in same.dims(n) and any(units[m] in folded for m in _below(found, ref))
+        )
+    free = [k for k in axes if same.of((TARGET, k)) not in needs]
+    return [*(k for k in axes if k != free[-1]), free[-1]] if owned and free else axes
+
+
+def _unit(same: Same, n: int, view: Layout) -> Place | None:
+    return next((p for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and abs(s) == 1), None)
+
+
+def _below(found: Gathered, n: int) -> set[int]:
+    """The leaves that an entry is made of."""
+    stack, seen = [n], set[int]()
+    while stack:
+        n = stack.pop()
+        entry = found.structure[n]
+        if n not in seen and entry[0] != WEAK:
+            seen.add(n)
+            stack.extend(ref for ref in entry[1 : 1 + len(entry[0].args)] if ref != WEAK and entry[0].op != "leaf")
+    return seen.intersection(_leaves(found))
+
+
 def rows_are_near(axes: list[int], same: Same) -> bool:
     """Whether the elements of a fold lie nearer together than those along the innermost loop, though not side by side: then the fold is
     taken along them, where else every lane would read a line of its own.
@@ -174,6 +207,16 @@ def rows_are_near(axes: list[int], same: Same) -> bool:
             if inner in strides and inner not in mine and steps and 1 < min(steps) < strides[inner]:
                 return True
     return False
+
+
+def lies_across(same: Same, target: Layout) -> bool:
+    """Whether memory runs on along one axis in one operand, or the target, and along another in another."""
+    units = set[Place]()
+    for n, view in ((TARGET, target), *zip(_leaves(same.found), same.found.layouts, strict=True)):
+        steps = [(p, abs(s)) for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and s]
+        if len(steps) > 1:
+            units.update(p for p, s in steps if s == 1)
+    return len(units) > 1
 
 
 def _is_row(same: Same, place: Place) -> bool:

@@ -234,7 +234,17 @@ def _work(kernel: Kernel, arranged: Arranged) -> list[recompute.Part]:
 
 def _arrange(s: Statement, loops: tuple[int, ...] | None = None) -> Arranged:
     reverse, options = s.direction == "reverse", of_kernel(s.options)
-    return arrange(s.mode, s.types, s.target, s.found, s.operand_of, reverse, options, loops, not s.overlapping)
+    return arrange(
+        s.mode,
+        s.types,
+        s.target,
+        s.found,
+        s.operand_of,
+        reverse,
+        options,
+        loops,
+        s.direction == "any" and not s.overlapping,
+    )
 
 
 def _kernel(arranged: Arranged, s: Statement) -> tuple[Kernel, Arranged]:

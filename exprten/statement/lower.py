@@ -192,6 +192,7 @@ class _Lowering:
                 self.signature.short,
                 self.signature.rows,
                 self.signature.keeps,
+                self.signature.tiles,
             )
             if self.reduce:
                 settle = ordered(kernel)

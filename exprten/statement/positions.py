@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from exprten_jit.folds import folds_of, loads
 from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Value
 from exprten_jit.linear import equal, never
-from exprten_jit.nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
+from exprten_jit.nest import Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Turn, TurnBack, Vector
 from exprten_jit.rewrite import substitute
 
 
@@ -99,10 +99,10 @@ def _before(body: Sequence[Stmt], fold: Fold, axes: set[Axis]) -> bool:
     for stmt in body:
         if isinstance(stmt, Reduce) and fold in stmt.folds:
             return True
-        if isinstance(stmt, Loop | Columns | Pieces) and stmt.axis in axes:
+        if isinstance(stmt, Loop | Blocks | Columns | Pieces) and stmt.axis in axes:
             continue
         if isinstance(stmt, Columns) and any(fold in folds_of(value) for _, value in stmt.saved):
             return True
-        if not isinstance(stmt, Let | Vector) and _before(stmt.body, fold, axes):
+        if not isinstance(stmt, Let | Turn | TurnBack | Vector) and _before(stmt.body, fold, axes):
             return True
     return False

@@ -200,7 +200,7 @@ class Kernel:
     `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each. `short`: no row
     that is folded has more elements, and vectors are to take a row in each lane. `rows`: what is folded lies
     nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
-    until its row is stored.
+    until its row is stored. `tiles`: stores may come in any order.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -213,6 +213,7 @@ class Kernel:
     short: int = 0
     rows: bool = False
     keeps: bool = False
+    tiles: bool = False
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

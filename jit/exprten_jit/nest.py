@@ -6,6 +6,9 @@ stmt ::= Let(value)                          # computed here, known to everythin
 | Pieces(axis, extent, ..., body)     # the axis cut where a guard or a quotient changes
 | Strip(axis, extent, fold, ...)      # a fold across rows, in a row of accumulators
 | Columns(axis, extent, ..., body)    # values of the innermost axis alone, saved before the outer loops
+| Blocks(axis, low, high, ..., body)  # a side of a tile at a time
+| Turn(into, load, ...)               # a tile of what runs across, turned round
+| TurnBack(tile, store, ...)          # the same of what is stored across
 | Vector(axis, low, high, ..., stores)  # `lanes` indices at a time
 nest ::= Nest(kernel, body, then)
 """
@@ -154,7 +157,53 @@ class Columns:
         return tuple(stmt for stmt in self.body if isinstance(stmt, Strip))
 
 
-Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Vector
+SIDE = 64  # elements of a tile: four lines of float32
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """From `low` to `high`, at most SIDE indices at a time, from `start` to `end`. `scratch` is memory for so many elements of each leaf."""
+
+    axis: Axis
+    low: Value
+    high: Value
+    start: Local
+    end: Local
+    body: tuple[Stmt, ...]
+    scratch: tuple[tuple[int, Leaf], ...] = ()
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A tile of `load`, which runs on along `row`, copied so that `into` runs on along `column`: squares of `lanes` rows at a time."""
+
+    into: Leaf
+    load: Load
+    row: Axis
+    column: Axis
+    top: Local
+    bottom: Local
+    left: Local
+    right: Local
+    lanes: int
+
+
+@dataclass(frozen=True)
+class TurnBack:
+    """A tile on the stack, which runs on along `column`, stored by `store`, which runs on along `row`."""
+
+    tile: Leaf
+    store: Store
+    row: Axis
+    column: Axis
+    top: Local
+    bottom: Local
+    left: Local
+    right: Local
+    lanes: int
+
+
+Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Blocks | Turn | TurnBack | Vector
 
 
 @dataclass(frozen=True)
@@ -179,7 +228,9 @@ class Nest:
     def scratch_bytes(self) -> int:
         """Memory on the stack for saved columns, for rows of results that wait for their partner, and for parts of folds."""
         saved = [(c.block, leaf) for nest in self.parts if (c := nest.columns) for leaf, _ in c.saved]
-        strips = any(isinstance(stmt, Strip) for nest in self.parts for stmt in statements(nest.body))
+        every = [stmt for nest in self.parts for stmt in statements(nest.body)]
+        saved += [(many, leaf) for stmt in every if isinstance(stmt, Blocks) for many, leaf in stmt.scratch]
+        strips = any(isinstance(stmt, Strip) for stmt in every)
         folds = [node for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce) for node in stmt.folds]
         parts = 0 if self.kernel.reverse else sum(PARTS * dtype.itemsize for node in folds for dtype in node.dtypes)
         return sum(block * leaf.dtype.itemsize for block, leaf in saved) + (WAITING_BYTES if strips else 0) + parts
@@ -207,7 +258,7 @@ def statements(stmts: Iterable[Stmt]) -> Iterator[Stmt]:
     """All statements, each before those inside of it."""
     for stmt in stmts:
         yield stmt
-        if not isinstance(stmt, Let | Vector):
+        if not isinstance(stmt, Let | Turn | TurnBack | Vector):
             yield from statements(stmt.body)
 
 
@@ -244,6 +295,18 @@ class _Lines:
                     many = f"{'up to ' if stmt.strips else ''}{block} at a time"
                     self.lines.append(f"{pad}columns of {axis.name} < {self.value(extent)}, {many}, into {names}")
                     self.put(body, depth + 1)
+                case Blocks(axis, low, high, start, end, body):
+                    span = f"{self.value(low)}..{self.value(high)}"
+                    self.lines.append(
+                        f"{pad}for {axis.name} in {span}, {SIDE} at a time from {start.name} to {end.name}"
+                    )
+                    self.put(body, depth + 1)
+                case Turn(into, source, row, column):
+                    what = f"{source.leaf.name}[{self.value(source.offset)}]"
+                    self.lines.append(f"{pad}{into.name} = {what}, turned from {row.name} to {column.name}")
+                case TurnBack(tile, store, row, column):
+                    what = f"{store.leaf.name}[{self.value(store.offset)}]"
+                    self.lines.append(f"{pad}{what} = {tile.name}, turned from {column.name} to {row.name}")
                 case Strip(axis, extent, fold, into):
                     order = fold.order
                     assert order is not None, "a scheduled fold has an order"

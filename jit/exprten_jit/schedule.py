@@ -17,16 +17,18 @@ from .dtypes import INDEX
 from .folds import folds_of, vector_axis
 from .ir import Axis, Fold, Kernel, Leaf, Local, Op, Store, Value, components, index, load, local
 from .keeping import kept
-from .nest import ONE, Columns, Loop, Machine, Nest, Pieces, Stmt
+from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .placing import affine_lets, folds_inside, loop_over, place
 from .rewrite import substitute, walk
 from .strips import Stripping
+from .tiles import NAMES, Tile, other_inside, tile_of
 from .vectors import DEAR, cost_of, roots_of, vector_over
 
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
     then = schedule(kernel.then, machine) if kernel.then else None
+    kernel = other_inside(kernel)
     loops = [(axis, index(0), extent) for axis, extent in kernel.axes]
     if vector_axis(kernel) is None:
         loops.append((ONE, index(0), index(1)))
@@ -46,10 +48,28 @@ def _open(
     saved = [] if folds or not inner else _columns(kernel, loops, bound)
     if folds or saved:
         return [*placed, *_save(kernel, machine, loops, bound, done, folds, saved)]
+    if len(inner) == 1 and (tile := tile_of(kernel, machine, axis, inner[0][0], bound)):
+        return [*placed, _tiled(tile, machine, loops, bound, done)]
     if not inner:
         placed, kernel = kept(kernel, machine, placed, axis, high)
         return [*placed, *_innermost(kernel, machine, axis, low, high, bound, done)]
     return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)), low)]
+
+
+def _tiled(
+    tile: Tile, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
+) -> Blocks:
+    """Two loops, a tile at a time."""
+    (row, low, high), (column, first, last) = loops
+    top, bottom, left, right = NAMES
+    within = bound | set(NAMES)
+    before: list[Stmt] = []
+    if tile.saved:
+        known = place(roots_of(tile.saved), machine, within | {row}, set(done))
+        before.append(Loop(row, bottom, (*known, Vector(ONE, index(0), index(1), 1, 1, False, tile.saved)), top))
+    body = _open(tile.kernel, machine, [(row, top, bottom), (column, left, right)], within, set(done))
+    squares = Blocks(column, first, last, left, right, (*tile.turns, *body, *tile.back))
+    return Blocks(row, low, high, top, bottom, (*before, squares), tile.scratch)
 
 
 # Columns: what depends on the innermost axis, but on none of the loops still to open, would be computed again for every row.

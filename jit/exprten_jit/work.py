@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from .derived import TABLE
 from .ir import Component, Const, Fold, Load, Op, Value, index
-from .nest import ONE, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Vector
+from .nest import ONE, Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Turn, TurnBack, Vector
 
 ENOUGH = 3 << 19  # some 3 us: below it a second thread loses, even one that waits awake
 GRAIN = 64  # elements of the innermost axis: whole vectors of every type, and no cache line that two threads store to
@@ -17,7 +17,7 @@ SCALAR = 8  # times what an element costs in a vector
 MANY = 64  # rounds of a loop: enough to be shared evenly
 
 
-Range = Loop | Vector | Pieces | Columns  # what runs over an axis and stores
+Range = Loop | Vector | Pieces | Columns | Blocks  # what runs over an axis and stores
 
 
 def shared(nest: Nest) -> list[Reduce | Range]:
@@ -44,6 +44,11 @@ def _work(stmt: Stmt) -> Value:
     match stmt:
         case Let():
             return index(0)
+        case Turn() | TurnBack():
+            leaf = stmt.into if isinstance(stmt, Turn) else stmt.tile
+            return index(4 * leaf.dtype.itemsize)
+        case Blocks(_, low, high, _, _, body):
+            return work(body) if low.free | high.free else (high - low) * work(body)
         case Loop(_, _, body) if stmt.low.free:
             return work(body)  # for an element of a block
         case Loop(_, extent, body) | Pieces(_, extent, _, _, _, _, body) | Columns(_, extent, _, _, _, _, body):
@@ -89,9 +94,9 @@ def _elements(roots: Iterable[Value], lanes: int) -> Value:
 def levels(stmt: Range) -> list[Range]:
     """The loops of which one may be shared: each is all there is in the one before it."""
     found = [stmt]
-    while isinstance(stmt, Loop):
+    while isinstance(stmt, Loop | Blocks):
         inner = [s for s in stmt.body if not isinstance(s, Let)]
-        if len(inner) != 1 or not isinstance(inner[0], Loop | Vector):
+        if len(inner) != 1 or not isinstance(inner[0], Loop | Blocks | Vector):
             break
         stmt = inner[0]
         found.append(stmt)

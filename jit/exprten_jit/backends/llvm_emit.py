@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Vector
+from ..nest import SIDE, Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Turn, TurnBack, Vector
 from ..rewrite import affine
-from .llvm_across import Across
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_tile import Tiles
 
 STREAM_BYTES = (
     8 << 20
@@ -21,7 +21,7 @@ STREAM_BYTES = (
 LINE = 64  # bytes
 
 
-class Loops(Across):
+class Loops(Tiles):
     """Emits statements; `bounds` are those of loops that run over a part of their axis."""
 
     def __init__(self, nest: Nest, fast_math: bool) -> None:
@@ -29,7 +29,7 @@ class Loops(Across):
         self.down = False  # the loops of the part being emitted
         self.bounds: dict[int, tuple[str, str]] = {}
 
-    def _bounds(self, stmt: Loop | Vector | Pieces | Columns, low: str, high: str) -> tuple[str, str]:
+    def _bounds(self, stmt: Loop | Vector | Pieces | Columns | Blocks, low: str, high: str) -> tuple[str, str]:
         return self.bounds.get(id(stmt), (low, high))
 
     # statements
@@ -45,6 +45,12 @@ class Loops(Across):
                     self._pieces(stmt, known)
                 case Columns():
                     self._columns(stmt, known)
+                case Blocks():
+                    self._blocks(stmt, known)
+                case Turn():
+                    self.turn(stmt, known)
+                case TurnBack():
+                    self.turn_back(stmt, known)
                 case Reduce():
                     self.reduce(stmt, known, lambda inside, body=stmt.body: self._run(body, inside))  # type: ignore[misc]
                 case Strip():
@@ -93,6 +99,20 @@ class Loops(Across):
         for leaf, _ in stmt.saved:
             self.address[leaf.name] = t.reserve(f"[{stmt.block} x {leaf.dtype.memory}]")
         t.repeat(low, extent, block)
+
+    def _blocks(self, stmt: Blocks, known: Known) -> None:
+        t = self.text
+        first, last = (self.value(v, known, None).name for v in (stmt.low, stmt.high))
+        low, high = self._bounds(stmt, first, last)
+
+        def block(start: str) -> str:
+            end = t.lesser(t.index("add", start, SIDE), high)
+            self._run(stmt.body, known | {stmt.start: Lanes(start, INDEX_TYPE), stmt.end: Lanes(end, INDEX_TYPE)})
+            return end
+
+        for many, leaf in stmt.scratch:
+            self.address[leaf.name] = t.reserve(f"[{many} x {leaf.dtype.memory}]")
+        t.repeat(low, high, block)
 
     def _vector(self, stmt: Vector, known: Known) -> None:
         t = self.text

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from ..dtypes import DTYPES
 from ..ir import Value, components
-from ..nest import Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
+from ..nest import Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
 from ..reducers import PARTS, Order
 from ..work import ENOUGH, GRAIN, MANY, Range, levels, shared, work
 from .llvm_emit import Loops
@@ -91,7 +91,7 @@ class _Module(Loops):
                 case Reduce() if id(stmt) in threaded:
                     self._shared_fold(stmt, known, before)
                     before += _values(stmt)
-                case Loop() | Vector() | Pieces() | Columns() if id(stmt) in threaded:
+                case Loop() | Vector() | Pieces() | Columns() | Blocks() if id(stmt) in threaded:
                     self._shared_loop(stmt, known, before)
                 case _:
                     self._run([stmt], known)
@@ -107,7 +107,7 @@ class _Module(Loops):
         self._share(name, context, extent, grain, self.value(work([stmt]), known, None).name)
 
     def _extent(self, loop: Range, known: Known) -> str:
-        return self.value(loop.high if isinstance(loop, Vector) else loop.extent, known, None).name
+        return self.value(loop.high if isinstance(loop, Vector | Blocks) else loop.extent, known, None).name
 
     def _level(self, loops: Sequence[Range], extents: Sequence[str]) -> tuple[str, str, str]:
         """Which loop is shared, its extent, and the smallest part of it: the outermost with many rounds, else the one with most."""
