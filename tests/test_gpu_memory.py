@@ -133,6 +133,14 @@ def test_memory_that_is_not_there_is_named_in_bytes():
         del t
 
 
+def test_page_locked_memory_that_is_not_there_is_named_in_bytes():
+    with (
+        emulated(capacity=4096),
+        pytest.raises(xt.OutOfMemoryError, match=r"^allocate: 5000 bytes on cpu .* page-locked$"),
+    ):
+        xt.alloc_host(5000, xt.uint8)
+
+
 def test_freed_memory_comes_again_on_its_stream_only(driver, gpus):
     stream = xt.Stream(gpus[0])
     with stream:

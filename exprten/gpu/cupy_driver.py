@@ -5,10 +5,11 @@ CuPy's public names only. The current device of the thread is the caller's again
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -66,23 +67,19 @@ class CupyDriver:
 
     def allocate(self, device: int, nbytes: int, stream: int) -> tuple[int, object]:
         """Memory from the pool that CuPy uses in this thread, ordered by `stream`, and what gives it back by dying."""
-        with self._devices[device]:
-            try:
-                if cupy.cuda.get_current_stream().ptr == stream:
+        with self._devices[device], _memory_errors():
+            if cupy.cuda.get_current_stream().ptr == stream:
+                found = cupy.cuda.alloc(nbytes)
+            else:
+                with Stream.from_external(_Handle(stream)):
                     found = cupy.cuda.alloc(nbytes)
-                else:
-                    with Stream.from_external(_Handle(stream)):
-                        found = cupy.cuda.alloc(nbytes)
-            except runtime.CUDARuntimeError as error:  # of an allocator without a pool
-                if error.status != _NO_MEMORY:
-                    raise
-                raise MemoryError(str(error)) from error
             return int(found.ptr), found
 
     def allocate_host(self, nbytes: int) -> tuple[int, object]:
         """Page-locked memory of the host."""
-        found = cupy.cuda.alloc_pinned_memory(nbytes)
-        return int(found.ptr), found
+        with _memory_errors():
+            found = cupy.cuda.alloc_pinned_memory(nbytes)
+            return int(found.ptr), found
 
     def pooled(self, device: int) -> int:
         """Bytes that the pool holds, in use or not."""
@@ -239,6 +236,17 @@ class CupyDriver:
         """Run what was recorded."""
         with self._devices[device]:
             runtime.graphLaunch(graph.executable, stream)
+
+
+@contextlib.contextmanager
+def _memory_errors() -> Iterator[None]:
+    """CuPy's pool raises MemoryError; without a pool, and for page-locked memory, the error is CUDA's."""
+    try:
+        yield
+    except runtime.CUDARuntimeError as error:
+        if error.status != _NO_MEMORY:
+            raise
+        raise MemoryError(str(error)) from error
 
 
 class _Handle:

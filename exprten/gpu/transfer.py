@@ -19,7 +19,7 @@ from ..expression.expr import late
 from ..expression.shape import Layout
 from ..modes import MODES
 from ..statement.overlap import shares
-from ..storage.buffer import HostBuffer, borrow, pinned
+from ..storage.buffer import HostBuffer, borrow, page_locked, pinned
 from ..storage.device import cpu, fenced
 from ..tensor import Tensor, elements, handle, new, require_memory
 from .driver import driver
@@ -175,7 +175,7 @@ def _pieces(dst: Tensor, src: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
 
 def _staging(like: Tensor) -> tuple[Tensor, object]:
     """A packed tensor of the host in page-locked memory, and what keeps that."""
-    address, owner = driver().allocate_host(like.nbytes)
+    address, owner = page_locked(like.nbytes)
     buffer = borrow(address, like.nbytes, owner, cpu(), readonly=False)
     return handle(like.key.dtype, buffer, 0, _packed_layout(like), True), owner
 

@@ -26,6 +26,7 @@ from exprten_jit.locks import lock
 from ..errors import CompileError, DeviceError
 from ..gpu.driver import Driver, driver, launching
 from ..options import count, may_compile
+from ..storage.buffer import from_pool
 from ..storage.device import Device, Stream
 
 SCRATCH = 1 << 16  # bytes that a stream's scratch memory has at least, once it is needed
@@ -49,9 +50,8 @@ class StreamQueue:
         if nbytes > words.room:
             room = max(nbytes, 2 * words.room, SCRATCH)
             words.room = 0
-            words.scratch, self.memory = driver().allocate(
-                self._device, room, words.stream if stream is None else stream
-            )
+            here = words.stream if stream is None else stream
+            words.scratch, self.memory = from_pool(room, Device("gpu", self._device), here)
             words.room = room
 
     def check(self) -> None:

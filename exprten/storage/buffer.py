@@ -184,30 +184,43 @@ def allocate(nbytes: int, device: Device) -> Buffer:
 
 
 def _on_gpu(nbytes: int, device: Device) -> Buffer:
-    stream, here = current_stream(device), driver()
-    asked = (device.index, max(nbytes, 1), stream.handle)  # of 0 bytes there would be no address
-    try:
-        address, owner = here.allocate(*asked)
-    except MemoryError:
-        here.release(device.index)
-        try:
-            address, owner = here.allocate(*asked)
-        except MemoryError as error:
-            free, total = here.room(device.index)
-            held = f", the pool holds {here.pooled(device.index)}, and {free} of {total} are free"
-            raise _out_of_memory(nbytes, device, held) from error
+    stream = current_stream(device)
+    address, owner = from_pool(nbytes, device, stream.handle)
     memory._allocated(nbytes, device)
     return Buffer(address, nbytes, owner, device, owned=True, readonly=False, stream=stream)
 
 
+def from_pool(nbytes: int, device: Device, stream: int) -> tuple[int, object]:
+    """Memory of a GPU that no tensor has, in the order of a stream, and what gives it back by dying. Where it is short the pool gives
+    back what it does not use. Raises OutOfMemoryError.
+    """
+    here = driver()
+    asked = (device.index, max(nbytes, 1), stream)  # of 0 bytes there would be no address
+    try:
+        return here.allocate(*asked)
+    except MemoryError:
+        here.release(device.index)
+    try:
+        return here.allocate(*asked)
+    except MemoryError as error:
+        free, total = here.room(device.index)
+        held = f", the pool holds {here.pooled(device.index)}, and {free} of {total} are free"
+        raise _out_of_memory(nbytes, device, held) from error
+
+
 def allocate_host(nbytes: int) -> Buffer:
     """Uninitialised page-locked memory. Raises OutOfMemoryError."""
-    try:
-        address, owner = driver().allocate_host(max(nbytes, 1))
-    except MemoryError as error:
-        raise _out_of_memory(nbytes, cpu(), ", and it must be page-locked") from error
+    address, owner = page_locked(nbytes)
     memory._allocated(nbytes, cpu())
     return HostBuffer(address, nbytes, owner, cpu(), owned=True, readonly=False)
+
+
+def page_locked(nbytes: int) -> tuple[int, object]:
+    """Page-locked memory that no tensor has, and what gives it back by dying. Raises OutOfMemoryError."""
+    try:
+        return driver().allocate_host(max(nbytes, 1))
+    except MemoryError as error:
+        raise _out_of_memory(nbytes, cpu(), ", and it must be page-locked") from error
 
 
 def _out_of_memory(nbytes: int, device: Device, more: str) -> OutOfMemoryError:

@@ -172,6 +172,8 @@ class EmulatedDriver:
             self.release(key[0])
 
     def allocate_host(self, nbytes):
+        if nbytes > self.capacity:
+            raise MemoryError("the host has no such page-locked memory")
         array = np.empty(nbytes + 256, np.uint8)
         address = -(-array.ctypes.data // 256) * 256
         self.log.append(("allocate_host", nbytes))
