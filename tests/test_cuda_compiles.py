@@ -5,6 +5,7 @@ A row of a table is compiled for every architecture, with another element type f
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,7 @@ from exprten_jit.check import check as check_kernel
 from exprten_jit.derived import TABLE, apply
 from exprten_jit.dtypes import ROWS, DType, of_numpy
 from exprten_jit.grid import Program, program
-from exprten_jit.ir import Kernel, Leaf, Param, Size, Store, Value, axis, cast, load, size
+from exprten_jit.ir import Kernel, Leaf, Op, Param, Size, Store, Value, axis, cast, load, size
 from exprten_jit.ops import PRIMITIVE, resolved
 from exprten_jit.rewrite import walk
 
@@ -69,12 +70,12 @@ def index_of(one: Written) -> str:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A function of a kernel, compiled: what it takes, whether it has float64, what it is made of."""
+    """A function of a kernel, compiled: what it is launched with, the instructions it is made of, and what it takes of a GPU."""
 
     written: Written
     entry: int
     parameters: tuple[ptx.Parameter, ...]
-    float64: bool
+    instructions: Counter[str]
     resources: nvrtc.Resources
 
     @property
@@ -92,18 +93,26 @@ def compiled(all_of_them: list[Written], arch: str) -> Iterator[Compiled]:
             for k, one in enumerate(batch):
                 for n, entry in enumerate(one.cuda.entries):
                     name = f"of_{k}_{entry.name}"
-                    yield Compiled(one, n, parameters[name], ptx.uses_float64(text, name), cubin.resources[name])
+                    yield Compiled(one, n, parameters[name], ptx.instructions(text, name), cubin.resources[name])
 
 
 def assert_right(found: Compiled) -> None:
-    """It takes what a launch gives it, and computes in no wider a type than the kernel says."""
+    """It takes what a launch gives it, computes in no wider a type than the kernel says, and rounds every operation as IEEE 754 does."""
     entry = found.written.cuda.entries[found.entry]
     wide = 8 if index_of(found.written) == "long long" else 4
     given = [given_for(x, wide) for x in entry.arguments]
     taken = [(p.bytes, p.type in {"f32", "f64"}) for p in found.parameters]
     assert taken == given, f"{found.name}: takes {found.parameters}, is given {entry.arguments}"
-    if not holds_float64(found.written.cuda.program):
-        assert not found.float64, f"{found.name}: has float64, and its IR has none\n{found.written.cuda.text}"
+    kernel = found.written.cuda.program
+    if not any(node.dtype.name == "float64" for node in nodes_of(kernel)):
+        assert not any(".f64" in i for i in found.instructions), f"{found.name}: has float64, and its IR has none"
+    ops = {node.op for node in nodes_of(kernel) if isinstance(node, Op)}
+    if not ops & {"fma", "scale"}:
+        assert not any(i.startswith("fma") for i in found.instructions) or "fmod" in ops, (
+            f"{found.name}: joins operations"
+        )
+    if "fmod" not in ops:  # CUDA's own, which is exact all the same
+        assert not any("ftz" in i or "approx" in i for i in found.instructions), f"{found.name}: is not exact"
 
 
 def given_for(x: Leaf | Size | Param, wide: int) -> tuple[int, bool]:
@@ -119,9 +128,8 @@ def given_for(x: Leaf | Size | Param, wide: int) -> tuple[int, bool]:
             return dtype.itemsize, False
 
 
-def holds_float64(found: Program) -> bool:
-    roots: list[Value] = [s.value for grid in found.grids for s in grid.stores]
-    return any(node.dtype.name == "float64" for node in walk(*roots))
+def nodes_of(found: Program) -> list[Value]:
+    return list(walk(*(s.value for grid in found.grids for s in grid.stores)))
 
 
 # Every operation.
