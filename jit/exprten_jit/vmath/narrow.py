@@ -65,9 +65,8 @@ def _log2_gamma(x: Term) -> tuple[Term, Term]:
     y = x + where(near, x.like(8.0), 0.0)
     inverse = 1.0 / y
     rest = fma(inverse, polynomial(c.STIRLING_F, inverse * inverse), -y)
-    between = x
-    for n in range(1, 8):
-        between = between * (x + float(n))
+    w = x * (x + 7.0)  # x (x + 1) ... (x + 7) in four factors
+    between = w * (w + 6.0) * ((w + 10.0) * (w + 12.0))
     return fma(y - 0.5, log2(y), fma(rest, LOG2_E, c.STIRLING[0])), where(near, between, 1.0)
 
 
@@ -114,10 +113,10 @@ def _digamma(x: Term) -> Term:
     y = x + where(near, x.like(8.0), 0.0)
     inverse = 1.0 / y
     w = inverse * inverse
-    above, below = x.like(1.0), x
-    for n in range(1, 8):
-        step = x + float(n)
+    above, below = x.like(1.0), x * (x + 7.0)
+    for step in [below + n for n in (6.0, 10.0, 12.0)]:
         above, below = fma(above, step, below), below * step
-    value = log2(y) * LN2 - fma(w, polynomial(c.DIGAMMA_F, w), inverse * 0.5) - where(near, above / below, 0.0)
+    less = (x + x + 7.0) * above / below
+    value = log2(y) * LN2 - fma(w, polynomial(c.DIGAMMA_F, w), inverse * 0.5) - where(near, less, 0.0)
     root = (x - c.DIGAMMA_ROOT[0]) - c.DIGAMMA_ROOT[1]
     return where(fabs(root) < 0.1, root * polynomial(c.DIGAMMA_NEAR_F, root), value)

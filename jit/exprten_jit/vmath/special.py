@@ -107,19 +107,19 @@ def erfinv(a: Term) -> Term:
 
 
 def _erfinv32(a: Term) -> Term:
-    """In float64, where 1 - a² of a float32 has no error."""
-    w = -log(1.0 - a * a)
+    """In float64, where 1 - a² of a float32 has no error. Near ±1 only few numbers lie."""
+    w = narrow.log2(1.0 - a * a) * -narrow.LN2
     far = polynomial(c.ERFINV_MIDDLE_F, sqrt(greater(w, 6.0)) - 3.25)
-    return a * where(w < 6.25, polynomial(c.ERFINV_NEAR_F, w - 3.0), far)
+    return a * rarely(w >= 6.25, far, polynomial(c.ERFINV_NEAR_F, w - 3.0))
 
 
 def _erfinv64(a: Term) -> Term:
     square = product(a, a)
     w = -log1p_double(lesser(-square.high, 0.0), -square.low).value
     root = sqrt(greater(w, 6.0))
-    near = _last_steps(c.ERFINV_NEAR, w - 3.0)
     far = choice(w < 16.0, _last_steps(c.ERFINV_MIDDLE, root - 3.25), _last_steps(c.ERFINV_FAR, root - 5.0))
-    return (double(a) * choice(w < 6.25, near, far)).value
+    near = (double(a) * _last_steps(c.ERFINV_NEAR, w - 3.0)).value
+    return rarely(w >= 6.25, (double(a) * far).value, near)
 
 
 # Gamma. Of x from 8 on: (x - 1/2) log(x) - x + log(2 pi) / 2 + S(1 / x²) / x (Stirling); below 8 of x + 8, less the product of x to x + 7.
@@ -138,10 +138,16 @@ def _logs(x: Term) -> tuple[Double, Double]:
     tail = constant(x, c.STIRLING) + product(polynomial(c.STIRLING_64, 1.0 / (y * y)) / y, log2_e.high)
     value = total(y, -0.5) * log2 + tail - double(y) * log2_e
     value = value + double(base.low * log2.high)
-    between = double(x)
-    for n in range(1, _SHIFT):
-        between = between * total(x, float(n))
-    return value, choice(near, between, double(x.like(1.0)))
+    w, steps = _steps(x)
+    for step in steps:
+        w = w * step
+    return value, choice(near, w, double(x.like(1.0)))
+
+
+def _steps(x: Term) -> tuple[Double, list[Double]]:
+    """x (x + 1) ... (x + 7) in four factors, of which the first is w = x (x + 7)."""
+    w = product(x, x) + product(x, x.like(7.0))
+    return w, [w + double(x.like(n)) for n in (6.0, 10.0, 12.0)]
 
 
 @narrow.beside(narrow.gamma)
@@ -179,19 +185,16 @@ def lgamma(a: Term) -> Term:
 def _lgamma(x: Term) -> Term:
     ln2 = constant(x, c.LN2_64)
     size, between = _logs(lesser(x, 2.0**60))
-    k, f = split(between.high)
-    less = log2_double(as_float(k), f) + double(between.low / between.high * (1 / c.LN2_64[0]))
-    middle = ((size - less) * ln2).value
     # around 1 and 2: log(gamma(2 + u)) is u H(u), and log(gamma(1 + u)) log(1 + u) less
-    first = x < 1.5
+    middle, first = (x >= 0.5) & (x < 2.5), x < 1.5
     u = where(first, x - 1.0, x - 2.0)
-    near = double(u) * _last_step(c.LGAMMA_64, u)
-    k, f = split(where(first, x, 1.0))
-    small = log2_double(as_float(k), f) * ln2
+    between = choice(middle, double(where(first, x, 1.0)), between)
+    k, f = split(between.high)
+    less = (log2_double(as_float(k), f) + double(between.low / between.high * (1 / c.LN2_64[0]))) * ln2
+    value = (choice(middle, double(u) * _last_step(c.LGAMMA_64, u), size * ln2) - less).value
     k, f = split(lesser(x, 2.0**1023))
     large = x * (log2_double(as_float(k), f) * ln2 - double(x.like(1.0))).value
-    value = where((x >= 0.5) & (x < 2.5), choice(first, near - small, near).value, middle)
-    return where(x > 2.0**57, large, value)
+    return rarely(x > 2.0**57, large, value)
 
 
 @narrow.beside(narrow.digamma)
@@ -211,10 +214,11 @@ def _digamma(x: Term) -> Term:
     y = base.high
     k, f = split(y)
     ln = log2_double(as_float(k), f) * constant(x, c.LN2_64)
-    above, below = double(x.like(1.0)), double(x)
-    for n in range(1, _SHIFT):
-        step = total(x, float(n))
+    below, steps = _steps(x)
+    above = double(x.like(1.0))
+    for step in steps:
         above, below = above * step + below, below * step
+    above = above * total(x + x, 7.0)
     w = 1.0 / (y * y)
     value = ln - double(x.like(0.5)) / double(y) - double(w * polynomial(c.DIGAMMA_64, w)) + double(base.low / y)
     value = value - choice(near, above / below, double(x.like(0.0)))
