@@ -681,3 +681,14 @@ def test_statement_in_a_loop_obeys_options():
         assert out.numpy()[0] in (0.0, -(2.0**-26))  # one rounding, if the processor has it
     out[...] = a * b + c
     assert out.numpy()[0] == 0.0
+
+
+def test_part_of_a_joined_target_that_a_later_part_folds_is_refused():
+    a, b = xt.array(numbers((6,))), xt.array(numbers((4,)))
+    before = a.numpy().copy()
+    with pytest.raises(xt.AliasError):
+        xt.concat(a, b)[...] = xt.ones(10) + xt.sum(a[::-1])
+    np.testing.assert_array_equal(a.numpy(), before)
+    want = 1 + b.numpy().sum()
+    xt.concat(a, b)[...] = xt.ones(10) + xt.sum(b)
+    np.testing.assert_allclose(np.concatenate([a.numpy(), b.numpy()]), want, rtol=1e-6)

@@ -72,8 +72,11 @@ def settled(read: Elsewhere, kernel: Kernel, nest: Nest) -> bool:
     part, leaf = kernel.parts[read.part], read.load.leaf
     if any(leaf == store.leaf for p in kernel.parts[: read.part] for store in p.stores):
         return False
-    later = any(leaf == store.leaf for p in kernel.parts[read.part + 1 :] for store in p.stores)
-    return later or _finished(read, part, nest.parts[read.part])
+    if any(leaf == store.leaf for p in kernel.parts[read.part + 1 :] for store in p.stores):
+        return True
+    if read.part and all(leaf != store.leaf for store in part.stores):
+        return False  # no target: it may lie in one that was stored before
+    return _finished(read, part, nest.parts[read.part])
 
 
 def _finished(read: Elsewhere, part: Kernel, nest: Nest) -> bool:
