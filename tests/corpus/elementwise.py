@@ -12,7 +12,7 @@ import exprten as xt
 
 from . import Bench, group
 
-TOGETHER = 10  # statements of a kernel
+TOGETHER = 10  # statements of a kernel, at most
 WHOLE = [d for d in DTYPES if d.kind in "biu"]
 # Formulas are long: of types that are converted to float32 or float64 one stands for all.
 LONG = {*MATH, *OPERATIONS, "float_power", "sinc", "angle", "radians", "degrees"}
@@ -24,8 +24,8 @@ def together(
 ) -> None:
     """Functions of the same operands, each stored to a target of its own, in kernels of several statements."""
     tensors = [bench.tensor(x) for x in operands]
-    for k in range(0, len(statements), TOGETHER):
-        batch = statements[k : k + TOGETHER]
+    for k in range(0, len(statements), most):
+        batch = statements[k : k + most]
         bench.about(", ".join(name for name, _ in batch) + " of " + ", ".join(str(x.dtype) for x in operands))
         functions = [function for _, function in batch]
         outs = [bench.tensor(np.zeros(e.shape, e.dtype)) for e in (f(*tensors) for f in functions)]
