@@ -20,7 +20,10 @@ WITH_FORMULAS = [np.dtype(name) for name in ("float32", "float64", "int32", "flo
 
 
 def together(
-    bench: Bench, statements: Sequence[tuple[str, Callable[..., Any]]], operands: Sequence[np.ndarray]
+    bench: Bench,
+    statements: Sequence[tuple[str, Callable[..., Any]]],
+    operands: Sequence[np.ndarray],
+    most: int = TOGETHER,
 ) -> None:
     """Functions of the same operands, each stored to a target of its own, in kernels of several statements."""
     tensors = [bench.tensor(x) for x in operands]
