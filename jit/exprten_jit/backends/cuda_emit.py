@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -70,9 +70,10 @@ def module(body: str, wide: bool) -> str:
 def narrow(program: Program, size: str) -> int:
     """The most that the one size of a program without folds may be for indices of 32 bits."""
     low, high = 0, NARROW
+    grids = [(grid, dict((*grid.axes, *grid.inner)), _indices(grid)) for grid in program.grids]
     while low < high:
         middle = (low + high + 1) // 2
-        fits = all(greatest(grid, {size: middle}) < NARROW for grid in program.grids)
+        fits = all(_greatest(grid, bounds, indices, {size: middle}) < NARROW for grid, bounds, indices in grids)
         low, high = (middle, high) if fits else (low, middle - 1)
     return low
 
@@ -106,10 +107,16 @@ def _bounds(grid: Grid, sizes: Mapping[str, int]) -> Bounds:
 
 def greatest(grid: Grid, sizes: Mapping[str, int]) -> int:
     """The greatest index in a grid."""
+    return _greatest(grid, _bounds(grid, sizes), _indices(grid), sizes)
+
+
+def _indices(grid: Grid) -> list[Value]:
     plain: dict[Value, bool] = {}
-    bounds = _bounds(grid, sizes)
+    return [n for n in walk(*_roots(grid)) if is_index(n, plain) and not isinstance(n, Const)]
+
+
+def _greatest(grid: Grid, bounds: Bounds, indices: Sequence[Value], sizes: Mapping[str, int]) -> int:
     points = reduce(lambda a, b: a * b, (e for _, e in (*grid.axes, *grid.inner)), index(1))
-    indices = (n for n in walk(*_roots(grid)) if is_index(n, plain) and not isinstance(n, Const))
     farthest = max((max(map(abs, reach(n, bounds, sizes))) for n in indices), default=0)
     return max(farthest, upper(points, bounds, sizes) * grid.team)
 
