@@ -1,5 +1,6 @@
 """Random statements over random types, shapes, layouts, modes and index maps: the same ones in every run."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +15,7 @@ from exprten.modes import MODES
 
 from . import Bench, group
 
-STATEMENTS = 120
+STATEMENTS = 240
 # Nothing is shrunk: an error that one device raises is not looked for in a simpler statement.
 FIXED = settings(
     max_examples=STATEMENTS, derandomize=True, database=None, deadline=None, phases=[Phase.generate],
@@ -43,16 +44,30 @@ def _statement(bench: Bench, draw: Any, remaps: bool) -> None:
         return
 
 
+class GivenUpError(Exception):
+    """Here hypothesis gave a statement up."""
+
+
 _drawn: dict[bool, list[list[Any]]] = {}  # with index maps or not: what each statement is made of
+
+
+def _again(values_drawn: list[Any]) -> Callable[[Any], Any]:
+    left = iter(values_drawn)
+
+    def draw(_: Any) -> Any:
+        for found in left:
+            return found
+        raise GivenUpError
+
+    return draw
 
 
 def _statements(bench: Bench, remaps: bool) -> None:
     """hypothesis draws once; what it drew makes the same statements on other devices, without the time that drawing takes."""
     if remaps in _drawn:
         for values_drawn in _drawn[remaps]:
-            again = iter(values_drawn)
-            with suppress(StopIteration):  # hypothesis gave this one up
-                _statement(bench, lambda _, again=again: next(again), remaps)
+            with suppress(GivenUpError):
+                _statement(bench, _again(values_drawn), remaps)
         return
     _drawn[remaps] = []
 
