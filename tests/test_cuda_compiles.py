@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
+from corpus import GROUPS, run
+from emulator.driver import EmulatedDriver, emulated
 from exprten_jit.backends import nvrtc, ptx
 from exprten_jit.backends.cuda_emit import Cuda, emit
 from exprten_jit.backends.cuda_text import prelude
@@ -25,6 +27,7 @@ from exprten_jit.rewrite import walk
 
 import exprten as xt
 from exprten.kernels import steps
+from exprten.statement import grids
 
 pytestmark = pytest.mark.nvrtc
 
@@ -281,6 +284,49 @@ def test_every_statement(all_statements, arch):
         if one.written in first:
             assert (one.resources.spill_stores, one.resources.spill_loads) == (0, 0), f"{one.name} spills"
             assert one.resources.registers <= 64, f"{one.name}: 256 threads of {one.resources.registers} registers"
+
+
+# The corpus, which the emulator executes.
+
+SOME = (("complex numbers", "sm_75"), ("random statements", "sm_100"), ("optimisers", "sm_120"))
+
+
+def of_corpus(group: str, monkeypatch: pytest.MonkeyPatch) -> list[Written]:
+    """What a group's statements are written as."""
+    found: dict[str, Written] = {}
+
+    def recorded(*args):
+        cuda = emit(*args)
+        found.setdefault(cuda.text, Written(group, cuda))
+        return cuda
+
+    monkeypatch.setattr(grids, "emit", recorded)
+    monkeypatch.setattr(EmulatedDriver, "load", lambda *_: 1)
+    with emulated(devices=1) as driver:
+        driver.entries()
+        driver._run = lambda *_: 0  # nothing is executed
+        run(group, xt.gpu(0))
+    return list(found.values())
+
+
+@pytest.mark.usefixtures("emulator")
+@pytest.mark.parametrize(("group", "arch"), SOME)
+def test_some_of_the_corpus(group, arch, monkeypatch):
+    texts = of_corpus(group, monkeypatch)
+    assert texts
+    for one in compiled(texts, arch):
+        assert_right(one)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("emulator")
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_corpus(group, monkeypatch):
+    texts = of_corpus(group, monkeypatch)
+    for arch in ARCHITECTURES:
+        for one in compiled(texts, arch):
+            assert_right(one)
 
 
 # What the bits rest on.
