@@ -291,6 +291,63 @@ def test_rows_that_share_memory_are_refused(driver: EmulatedDriver) -> None:
     assert not new(driver, lambda: sgd.foreach([], [], lr=0.5), "launch")
 
 
+def mixed(device: xt.Device, seed: int = 5) -> tuple[list[xt.Tensor], list[xt.Tensor]]:
+    """Packed rows of two types, and rows with gaps: of two layouts, so of two kinds for machine code."""
+    parts = [lists(device), lists(device, "float64"), lists(device, pad=True)]
+    ws, gs = ([t for part in parts for t in part[k] if t.size] for k in (0, 1))
+    for t in ws:
+        t[...] = t + seed
+    return ws, gs
+
+
+@direct
+def test_lists_are_entered_from_machine_code(driver: EmulatedDriver) -> None:
+    results = []
+    for device in (xt.cpu(), xt.gpu(0)):
+        scale.foreach([xt.ones(3, device=device)], [xt.ones(3, device=device)], lr=1.0)
+        one, other = mixed(device), mixed(device, seed=6)
+        with xt.Stream(device):
+            third = mixed(device, seed=7)
+        for ws, gs in (one, one, one, one, other, one, third, one):
+            assert python_runs(lambda: scale.foreach(ws, gs, lr=0.5)) >= 0  # noqa: B023
+        assert python_runs(lambda: scale.foreach(*one, lr=0.25)) == 0  # noqa: B023
+        kinds = len({(d, str(s)) for d, s in launches(driver)[-5:]}) if device.kind == "gpu" else 1
+        assert kinds == 1
+        one[0][0] = xt.ones(77, device=device)  # another size
+        one[1][0] = xt.ones(77, device=device)
+        assert python_runs(lambda: scale.foreach(*one, lr=0.25)) == 0  # noqa: B023
+        results.append([t.numpy() for pair in (one, other, third) for t in pair[0]])
+    for here, there in zip(*results, strict=True):
+        np.testing.assert_array_equal(here, there)
+
+
+@xt.kernel
+def scale(w, g, *, lr):  # type: ignore[no-untyped-def]
+    w[...] = (w + lr * g) * 0.5
+
+
+@direct
+def test_a_table_that_was_not_uploaded_is_not_used(driver: EmulatedDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = xt.gpu(0)
+    ws, gs = lists(gpu)
+    ws, gs = [w for w in ws if w.size], [g for g in gs if g.size]
+    for _ in range(4):
+        sgd.foreach(ws, gs, lr=0.5)
+    before, ws[0] = ws[0], xt.zeros(3, device=gpu)
+
+    def full(nbytes: int) -> tuple[int, object]:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(driver, "allocate_host", full)
+        with pytest.raises(MemoryError):
+            sgd.foreach(ws, gs, lr=0.5)
+    kept = before.numpy()
+    sgd.foreach(ws, gs, lr=0.5)
+    np.testing.assert_array_equal(ws[0].numpy(), -0.5 * gs[0].numpy())
+    np.testing.assert_array_equal(before.numpy(), kept)
+
+
 # graphs
 
 

@@ -7,18 +7,22 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
+import numpy as np
 from exprten_jit.directcall import Seen, slot_offsets
 from exprten_jit.entries import Entry, Operand, Row, Scope
 from exprten_jit.kernelcall import kernel_call
-from exprten_jit.listcall import list_call
+from exprten_jit.listcall import TABLE, ListCode, list_call
 from exprten_jit.scalarcode import supported
 from exprten_jit.vectorcall import callable_type, redirect, redirectable, redirected
 
 from ..expression.leaf import Leaf
 from ..options import DEFAULT, USE_CTYPES, Options, scope, variable
 from ..statement.direct import reader
+from ..statement.grids import Grids
 from ..statement.launch import DIRECT_AFTER, RELEASE, Launch, Statement, run_pinned
-from ..storage.buffer import Promised
+from ..statement.lists import Lists, Table
+from ..storage.buffer import Promised, pinned
+from ..storage.device import Stream
 from ..tensor import Tensor
 from .trace import Trace
 
@@ -113,8 +117,10 @@ def enterable(cls: type[E]) -> type[E]:
     return cls if USE_CTYPES else callable_type(cls)
 
 
-def row_of(form: Form, trace: Trace, tensors: Sequence[Tensor], statement: Statement, launch: Launch) -> Row | None:
-    """A row of tensors as machine code reads it, if it can."""
+def row_of(
+    form: Form, trace: Trace, tensors: Sequence[Tensor], statement: Statement, launch: Launch, grids: Grids | None
+) -> Row | None:
+    """A row of tensors as machine code reads it, if it can; `grids` run it on a GPU."""
     words = tuple(zip(trace.gathered.scalars, trace.gathered.words, strict=True))
     if statement.direction != "any" or statement.overlapping or len(statement.operand_of) > MAX_OPERANDS:
         return None
@@ -136,8 +142,9 @@ def row_of(form: Form, trace: Trace, tensors: Sequence[Tensor], statement: State
             replace(o, layout=None, seen=replace(o.seen, layout=None, size=0, low=0, high=0)) for o in operands
         )
     sizes = None if alike else tuple(n for _, n in launch.arranged.sizes)
-    queued = launch.grids.queued(alike) if launch.grids is not None else None
-    return Row(launch.address, operands, again, words, sizes, queued)
+    if grids is None:
+        return Row(launch.code.address, operands, again, words, sizes)
+    return Row(grids.address, operands, again, words, sizes, grids.queued(alike))
 
 
 def _operands(
@@ -191,11 +198,50 @@ def several(rows: Sequence[Row]) -> Callable[[Entry], int]:
         def pinned(words: bytes, buffers: tuple[Any, ...]) -> None:
             run_pinned(many[0], words, buffers, entry.threads)
 
-        enter, run = list_call(replace(entry, pinned=pinned), rows, reader())
-        many.append(run)
-        return enter
+        code = list_call(replace(entry, pinned=pinned), rows, reader())
+        many.append(code.run)
+        return code.enter
 
     return make
+
+
+def launched(rows: Sequence[Row], lists: Sequence[Lists]) -> Callable[[Entry], int]:
+    """Machine code for lists of tensors on a GPU: rows of these kinds, each of which `lists` launch."""
+    alike = [(row.kernel, *((id(number), word) for number, word in row.words)) for row in rows]
+    leaders = [alike.index(one) for one in alike]
+
+    def make(entry: Entry) -> int:
+        codes: list[ListCode] = []
+        held: list[object] = []  # what machine code has the addresses of
+
+        def upload(words: bytes, buffers: tuple[Any, ...]) -> None:
+            (code,), stream = codes, buffers[0].stream
+            head = np.frombuffer(words, np.int64)
+            given = head[2:].reshape(head[0], head[1])
+            kinds = np.array(leaders)[given[:, 0]]
+            try:
+                with pinned(buffers, "foreach"):
+                    found = {int(k): _table(lists[k], given[kinds == k], stream) for k in np.unique(kinds)}
+                for k in range(len(rows)):
+                    table, first = found.get(k), int(np.argmax(kinds == k))
+                    at = [table.rows, table.row_of, table.blocks, first] if table is not None else [0] * TABLE
+                    for j, word in enumerate(at):
+                        code.tables[TABLE * k + j] = word
+                held[:] = [stream, *found.values()]
+                lists[0].run(code.run, words, stream)
+            except BaseException:
+                code.forget()
+                raise
+
+        codes.append(list_call(replace(entry, pinned=upload), rows, reader()))
+        return codes[0].enter
+
+    return make
+
+
+def _table(lists: Lists, rows: np.ndarray[Any, Any], stream: Stream) -> Table:
+    """The table of rows as machine code has written them: what they are called with comes behind their kind."""
+    return lists.table(np.ascontiguousarray(rows[:, 1 : lists.row.words]), stream)
 
 
 def _nothing(_words: bytes, _buffers: tuple[Any, ...]) -> None:

@@ -12,10 +12,10 @@ from ..errors import AliasError, ExprtenError
 from ..expression.leaf import Leaf
 from ..options import current
 from ..statement.launch import DIRECT_AFTER, Launch, Statement, run, run_at
-from ..statement.lists import Row, run_rows
+from ..statement.lists import Lists, Row, lists_of, run_rows
 from ..statement.overlap import shares
 from .arguments import Arguments, Definition, Ready, traced
-from .entry import Entrance, enterable, row_of, several
+from .entry import Entrance, enterable, launched, row_of, several
 from .trace import Trace
 
 MAX_APART = 64  # lists that are remembered
@@ -81,13 +81,19 @@ class Foreach(Entrance):
         if not plain or not self._due(count, current()):
             return
         form = calls[0].form(positional, names)
-        kinds: dict[entries.Row | None, Trace] = {}
+        kinds: dict[entries.Row | None, tuple[Trace, Lists | None]] = {}
         for call, (trace, statement, launch) in zip(calls, prepared, strict=True):
-            kinds[row_of(form, trace, call.tensors, statement, launch)] = trace
-        rows = [row for row in kinds if row is not None and row.queued is None]
+            lists = lists_of(launch)
+            if lists is not None or launch.grids is None:
+                kinds[row_of(form, trace, call.tensors, statement, launch, lists)] = trace, lists
+            else:
+                kinds[None] = trace, None
+        rows = [row for row in kinds if row is not None]
         if len(rows) == len(kinds) <= MAX_KINDS:
             tensors = (t for call in calls for t in call.tensors)
-            self._install(current(), several(rows), form, tuple(kinds.values()), tensors)
+            traces = [trace for trace, _ in kinds.values()]
+            lists_ = [lists for _, lists in kinds.values() if lists is not None]
+            self._install(current(), launched(rows, lists_) if lists_ else several(rows), form, traces, tensors)
 
     def __repr__(self) -> str:
         return f"<kernel {self._of.name} for lists of tensors>"

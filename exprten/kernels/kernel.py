@@ -67,7 +67,7 @@ class Kernel(Entrance):
         if not call.plain or not self._due(count, statement.options):
             return
         form = call.form(positional, names)
-        row = row_of(form, trace, call.tensors, statement, launch)
+        row = row_of(form, trace, call.tensors, statement, launch, launch.grids)
         if row is not None:
             self._install(statement.options, single(row), form, [trace], call.tensors)
 

@@ -9,12 +9,13 @@ import ctypes
 import struct
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from exprten_jit.backends.cuda_list import CHUNK, Listed
 from exprten_jit.backends.cuda_run import number
+from exprten_jit.directcall import Queued
 from exprten_jit.hostcall import keep
 from exprten_jit.locks import lock
 
@@ -23,7 +24,7 @@ from ..gpu.staging import hold, room_for
 from ..storage.buffer import Buffer, pinned
 from ..storage.device import Stream
 from .grids import Grids
-from .launch import Launch, enter, run_at
+from .launch import Launch, call, enter, run_at
 
 MAX_TABLES = 16  # of one kind of rows on a stream; beyond it they start afresh
 
@@ -52,8 +53,18 @@ class Lists(Grids):
 
     def __init__(self, of: Grids, row: Listed) -> None:
         self.like(of, row.cuda)
-        self.row = row
+        self.row, self._of = row, of
         self._tables: weakref.WeakKeyDictionary[Stream, dict[bytes, Table]] = weakref.WeakKeyDictionary()
+
+    def queued(self, alike: bool) -> Queued:
+        """As for one row: which rows share a text is decided by it."""
+        return replace(self._of.queued(alike), scratch=0)
+
+    def run(self, address: int, words: bytes, stream: Stream) -> None:
+        """Call machine code that launches lists."""
+        queue = self.on(stream)
+        call(address, words, queue.address)
+        queue.check()
 
     def table(self, rows: np.ndarray[Any, Any], stream: Stream) -> Table:
         """The table of rows: a line of addresses and sizes each. It is there when what comes on the stream now runs."""

@@ -143,20 +143,31 @@ class Checks(Protocol):
     def number(self, obj: str) -> str: ...
     def same(self, a: str, b: str) -> None: ...
     def object(self, thing: object) -> str: ...
-    def require(self, condition: str, otherwise: str) -> None: ...
+    def require(self, condition: str) -> None: ...
 
 
 def queue(code: Checks, queued: Queued, tensors: Sequence[str], count: str | None) -> str:
     """The queue to launch on, where all that `queued` says holds of the tensors, and of a number of elements."""
-    t, reader = code.text, code.reader
-    code.same(code.slot(code.object(queued.holder), queued.offset), code.object(queued.driver))
     if count is not None:
-        code.require(t.let(f"icmp sge i64 {count}, {queued.least}", "i1").name, "other")
-        code.require(t.let(f"icmp sle i64 {count}, {queued.most}", "i1").name, "other")
-    streams = [code.slot(code.slot(x, reader.buffer), reader.stream) for x in tensors]
+        within(code, queued, count)
+    streams = [code.slot(code.slot(x, code.reader.buffer), code.reader.stream) for x in tensors]
     for stream in streams[1:]:
         code.same(stream, streams[0])
-    address = code.number(code.slot(code.slot(streams[0], reader.queue), reader.words))
+    return queue_of(code, queued, streams[0])
+
+
+def within(code: Checks, queued: Queued, count: str) -> None:
+    """Require a number of elements that the kernel is right for."""
+    t = code.text
+    code.require(t.let(f"icmp sge i64 {count}, {queued.least}", "i1").name)
+    code.require(t.let(f"icmp sle i64 {count}, {queued.most}", "i1").name)
+
+
+def queue_of(code: Checks, queued: Queued, stream: str) -> str:
+    """The queue of a stream, where it may be launched on."""
+    t, reader = code.text, code.reader
+    code.same(code.slot(code.object(queued.holder), queued.offset), code.object(queued.driver))
+    address = code.number(code.slot(code.slot(stream, reader.queue), reader.words))
     place = t.let(f"inttoptr i64 {address} to ptr", "ptr").name
 
     def field(name: str) -> str:
@@ -164,9 +175,9 @@ def queue(code: Checks, queued: Queued, tensors: Sequence[str], count: str | Non
         return t.let(f"load i64, ptr {at}", "i64").name
 
     ours = f"ptrtoint (ptr {code.object(queued.driver)} to i64)"
-    code.require(t.let(f"icmp eq i64 {field('driver')}, {ours}", "i1").name, "other")
+    code.require(t.let(f"icmp eq i64 {field('driver')}, {ours}", "i1").name)
     if queued.scratch:
-        code.require(t.let(f"icmp uge i64 {field('room')}, {queued.scratch}", "i1").name, "other")
+        code.require(t.let(f"icmp uge i64 {field('room')}, {queued.scratch}", "i1").name)
     return address
 
 

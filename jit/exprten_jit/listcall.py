@@ -7,10 +7,12 @@ or size differs from the last call's, no two rows are compared again.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from .backends.llvm_run import compile_text
-from .directcall import Reader
+from .backends.llvm_text import Text
+from .directcall import Reader, queue_of, within
 from .entries import Entry, Row
 from .hostcall import c_api, keep
 from .methods import TYPE
@@ -80,7 +82,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i64 @llvm.umax.i64(i64, i64)
 """
 
-# n, words a row, rows: the kernel of each, and its words.
+# n, words a row, rows: the kernel of each (on a GPU: its kind), and its words.
 _MANY = """
 define void @many(ptr %words, i64 %threads) {
 entry:
@@ -104,25 +106,76 @@ done:
 }
 """
 HEADER = 2  # words before the rows
-BLOCK, CAPACITY, VALID = (
+BLOCK, CAPACITY, VALID, STREAM = (
     0,
     8,
     16,
-)  # in the state: where rows lie, how many there is space for, how many are known to be apart
+    24,
+)  # in the state: where rows lie, how many there is space for, how many are known to be
+# apart, and the stream of their memory
+TABLE = 4  # words of a table: where its rows lie, where it is said which row a block is for, how many blocks, and the first of its rows
 
 
-def list_call(entry: Entry, rows: Sequence[Row], reader: Reader) -> tuple[int, int]:
-    """The address of the function that calls a kernel for every row of its lists, each row of one of the kinds `rows`; and of the
-    function that runs the words it would give to `entry.pinned`.
+@dataclass(frozen=True)
+class ListCode:
+    """`enter` is the address of the function that calls a kernel for every row of its lists. `run` is that of the function which runs
+    the words that it would give to `entry.pinned`.
+
+    On a GPU rows are launched by kinds, each with its table, `TABLE` of the words `tables`; one without blocks is not launched. Lists
+    whose addresses, sizes or stream are not those of the last call go to `entry.pinned`; `forget` lets the next ones go there too.
     """
+
+    enter: int
+    run: int
+    tables: ctypes.Array[ctypes.c_int64]
+    forget: Callable[[], None]
+
+
+def list_call(entry: Entry, rows: Sequence[Row], reader: Reader) -> ListCode:
+    """The code for lists of rows, each of one of the kinds `rows`."""
     code = _Lists(entry, rows, reader)
     text = code.module()
-    state = (ctypes.c_int64 * 3)()
-    keep(entry, *rows, state, *code.objects.values())
-    symbols = code.symbols(c_api(*C_API)) | {"state": ctypes.addressof(state)}
+    state = (ctypes.c_int64 * 4)()
+    tables = (ctypes.c_int64 * (TABLE * len(rows)))()
+    keep(entry, *rows, state, tables, *code.objects.values())
+    symbols = code.symbols(c_api(*C_API)) | {"state": ctypes.addressof(state), "tables": ctypes.addressof(tables)}
     symbols |= {f"kernel{k}": row.kernel for k, row in enumerate(rows)}
     compiled = compile_text(text, ("enter", "many"), symbols, LEVEL)
-    return compiled.address["enter"], compiled.address["many"]
+
+    def forget() -> None:
+        state[VALID // 8] = 0
+
+    return ListCode(compiled.address["enter"], compiled.address["many"], tables, forget)
+
+
+def _launches(rows: Sequence[Row], scalars: Sequence[int]) -> str:
+    """The function `many` of a GPU. `scalars` say for each kind from which word of a row on its scalars lie."""
+    t = Text()
+    stride = t.let(f"load i64, ptr {_word(t, '%words', 1)}", "i64").name
+    for k, row in enumerate(rows):
+        table = _word(t, "@tables", TABLE * k)
+        found = [t.let(f"load i64, ptr {_word(t, table, j)}", "i64").name for j in range(TABLE)]
+
+        def launch(k: int = k, row: Row = row, found: list[str] = found) -> None:
+            own = t.reserve(f"[{TABLE - 1 + len(row.words)} x i64]")
+            first = t.index("add", t.index("mul", found[-1], stride), HEADER + scalars[k])
+            at = _word(t, "%words", first)
+            words = [
+                *found[:-1],
+                *(t.let(f"load i64, ptr {_word(t, at, j)}", "i64").name for j in range(len(row.words))),
+            ]
+            for j, word in enumerate(words):
+                t.put(f"store i64 {word}, ptr {_word(t, own, j)}")
+            t.put(f"call void @kernel{k}(ptr {own}, i64 %queue)")
+
+        t.when(t.let(f"icmp ne i64 {found[2]}, 0", "i1").name, launch)
+    t.put("ret void")
+    body = "\n".join([*t.reserved, *t.lines])
+    return f"@tables = external global i8\ndefine void @many(ptr %words, i64 %queue) {{\nentry:\n{body}\n}}\n"
+
+
+def _word(t: Text, base: str, k: int | str) -> str:
+    return t.let(f"getelementptr i64, ptr {base}, i64 {k}", "ptr").name
 
 
 class _Lists(Reading):
@@ -135,6 +188,7 @@ class _Lists(Reading):
         self.spans = 1 + max(len(row.operands) + self._sizes(row) + len(row.words) for row in rows)
         self.width = max(len(row.operands) for row in rows)
         self.stride = self.spans + 2 * self.width
+        self.queued = rows[0].queued
 
     @staticmethod
     def _sizes(row: Row) -> int:
@@ -151,18 +205,57 @@ class _Lists(Reading):
         t.put(f"store ptr null, ptr {self.seen[0]}")
         t.put(f"store i64 0, ptr {diff}")
         t.put(f"store i64 0, ptr {total}")
+        self.stream = t.reserve("ptr")
+        t.put(f"store ptr null, ptr {self.stream}")
         t.loop("0", self.count, 1, lambda i: self._row(self._place(block, i), i, scalars, diff, total))
         self.failing = "other"
-        self._compared(block, diff)
-        many = t.let(f"icmp sge i64 {self._read(total)}, {self.entry.many}", "i1").name
-        t.when(many, lambda: self._all_pinned(block))
-        t.put(f"call void @many(ptr {block}, i64 {self.entry.threads})")
+        threads = str(self.entry.threads)
+        if self.queued is None:
+            self._compared(block, diff)
+            self._when_many(block, total)
+        else:
+            threads = self._queue(block, diff)
+        t.put(f"call void @many(ptr {block}, i64 {threads})")
         self.done()
         t.open("stale")
         t.put(f"store i64 0, ptr {self._state(VALID)}")
         t.put("br label %other")
         kernels = [f"declare void @kernel{k}(ptr, i64)" for k in range(len(self.rows))]
-        return self.function(_APART, _MANY, "@state = external global i8", *kernels)
+        scalars_at = [1 + len(row.operands) + self._sizes(row) for row in self.rows]
+        many = _MANY if self.queued is None else _launches(self.rows, scalars_at)
+        return self.function(_APART, many, "@state = external global i8", *kernels)
+
+    def _when_many(self, block: str, total: str) -> None:
+        """Large rows run without the interpreter lock."""
+        many = self.text.let(f"icmp sge i64 {self._read(total)}, {self.entry.many}", "i1").name
+        self.text.when(many, lambda: self._all_pinned(block))
+
+    def _queue(self, block: str, diff: str) -> str:
+        """The queue of the stream of all rows, where their tables are those in the device's memory: else Python uploads and launches."""
+        t = self.text
+        assert self.queued is not None, "on a GPU"
+        stream = t.let(f"load ptr, ptr {self.stream}", "ptr").name
+        queue = queue_of(self, self.queued, stream)
+        number, last = t.let(f"ptrtoint ptr {stream} to i64", "i64").name, self._state(STREAM)
+        moved = t.let(f"xor i64 {number}, {self._read(last)}", "i64").name
+        t.put(f"store i64 {number}, ptr {last}")
+        t.put(f"store i64 {t.let(f'or i64 {moved}, {self._read(diff)}', 'i64').name}, ptr {diff}")
+        t.when(self._compared(block, diff), lambda: self._all_pinned(block))
+        return queue
+
+    def _on_one_stream(self, row: Row, read: Read) -> None:
+        """Require that all memory is in the order of one stream, and sizes that the kernel is right for."""
+        t, queued = self.text, row.queued
+        assert queued is not None, "on a GPU"
+        if row.sizes is None:
+            within(self, queued, read.count)
+        for tensor in read.tensors:
+            stream = self.slot(self.slot(tensor, self.reader.buffer), self.reader.stream)
+            known = t.let(f"load ptr, ptr {self.stream}", "ptr").name
+            first = t.let(f"icmp eq ptr {known}, null", "i1").name
+            same = t.let(f"icmp eq ptr {known}, {stream}", "i1").name
+            self.require(t.let(f"or i1 {first}, {same}", "i1").name)
+            t.put(f"store ptr {stream}, ptr {self.stream}")
 
     def _read(self, place: str) -> str:
         return self.text.let(f"load i64, ptr {place}", "i64").name
@@ -226,7 +319,10 @@ class _Lists(Reading):
         for k, row in enumerate(self.rows):
             self.failing = t.label("kind") if k + 1 < len(self.rows) else "stale"
             read = self.row(row, items.__getitem__)
-            self._write(place, f"i64 ptrtoint (ptr @kernel{k} to i64)", row, read, scalars[k], diff)
+            if row.queued is not None:
+                self._on_one_stream(row, read)
+            kind = f"i64 ptrtoint (ptr @kernel{k} to i64)" if row.queued is None else f"i64 {k}"
+            self._write(place, kind, row, read, scalars[k], diff)
             t.put(f"store i64 {t.index('add', self._read(total), read.count)}, ptr {total}")
             t.put(f"br label %{after}")
             if self.failing != "stale":
@@ -265,8 +361,10 @@ class _Lists(Reading):
             t.put(f"store i64 {low}, ptr {at(self.spans + 2 * k)}")
             t.put(f"store i64 {t.index('add', t.index('shl', high, 1), written)}, ptr {at(self.spans + 2 * k + 1)}")
 
-    def _compared(self, block: str, diff: str) -> None:
-        """Require that no row writes what another one reads or writes, where anything has changed since that was seen last."""
+    def _compared(self, block: str, diff: str) -> str:
+        """Require that no row writes what another one reads or writes, where anything has changed since that was seen last. Returns
+        whether it has.
+        """
         t = self.text
         valid = self._read(self._state(VALID))
         longer = t.let(f"icmp ne i64 {valid}, {self.count}", "i1").name
@@ -279,7 +377,9 @@ class _Lists(Reading):
             self.require(t.let(f"call i1 @apart({given})", "i1").name, "stale")
             t.put(f"store i64 {self.count}, ptr {self._state(VALID)}")
 
-        t.when(t.let(f"or i1 {longer}, {moved}", "i1").name, compare)
+        changed = t.let(f"or i1 {longer}, {moved}", "i1").name
+        t.when(changed, compare)
+        return changed
 
     def _all_pinned(self, block: str) -> None:
         t = self.text

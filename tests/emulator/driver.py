@@ -51,7 +51,7 @@ class _Block:
         self.emulated, self.key, self.address = emulated, (device, stream), address
 
     def __del__(self):
-        if not sys.is_finalizing():
+        if sys is not None and not sys.is_finalizing():
             self.emulated._give_back(self.key, self.address)
 
 
@@ -72,7 +72,7 @@ class _HostBlock:
         self.emulated, self.array, self.span = emulated, array, span
 
     def __del__(self):
-        if not sys.is_finalizing():
+        if sys is not None and not sys.is_finalizing():
             self.emulated._host_freed(self.span)
 
 
