@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from .errors import DeviceError
 from .gpu.driver import driver, paused
 from .gpu.recording import record, refuse
-from .statement.grids import Grids, queue_of
-from .statement.launch import call
+from .statement.grids import StreamQueue, queue_of
 from .storage.buffer import Buffer, graphed, pinned
 from .storage.device import Device, Stream, check_device, current_stream, fenced
 
@@ -26,18 +25,21 @@ class Graph:
         self._streams: tuple[Stream, ...] = ()
         self._made: object = None
 
-    def launch(self, grids: Grids, words: bytes, buffers: Sequence[Buffer], more: object = None) -> None:
-        """Record a launch, and keep `more`, memory that it reads. Raises DeviceError for another device."""
+    @contextlib.contextmanager
+    def place(self, buffers: Sequence[Buffer], nbytes: int, more: object) -> Iterator[StreamQueue]:
+        """The queue to launch on inside the block, with so much scratch memory. `more`, memory that is read, is kept. Raises DeviceError
+        for another device.
+        """
         other = next((buffer.device for buffer in buffers if buffer.device is not self._device), None)
         if other is not None:
             raise DeviceError(
                 f"graph_capture: a statement on {other} inside of a block for {self._device}; move it out"
             )
         self._keep(buffers)
-        self._queue.reserve(grids.scratch, buffers[0].stream.handle)
+        self._queue.reserve(nbytes, buffers[0].stream.handle)
         self._memory += [self._queue.memory, more]
         with pinned(buffers, "graph_capture"):
-            call(grids.address, words, self._queue.address)
+            yield self._queue
         self._queue.check()
 
     def _keep(self, buffers: Sequence[Buffer]) -> None:

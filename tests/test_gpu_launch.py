@@ -419,6 +419,21 @@ def test_a_graph_of_kernels_and_lists(driver: EmulatedDriver) -> None:
         np.testing.assert_array_equal(t.numpy(), a - 0.5 * b)
 
 
+def test_a_graph_of_products(driver: EmulatedDriver) -> None:
+    gpu = xt.gpu(0)
+    a, b, c, out = on(gpu, (5, 7), (7, 3), (5, 3), (5, 3))
+    with xt.graph_capture(gpu) as graph:
+        out[...] = xt.dot(a, b)
+        c += out
+    expected, called = c.numpy().copy(), len(driver.products)
+    for _ in range(2):
+        a *= 2
+        graph.replay()
+        expected += a.numpy() @ b.numpy()
+    assert len(driver.products) == called == 1
+    np.testing.assert_allclose(c.numpy(), expected, rtol=1e-5)
+
+
 def test_a_replay_is_in_the_order_of_all_its_streams(driver: EmulatedDriver) -> None:
     gpu = xt.gpu(0)
     (w,) = on(gpu, (50,))

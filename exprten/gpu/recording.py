@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..errors import DeviceError
@@ -12,8 +13,10 @@ from ..errors import DeviceError
 class Graph(Protocol):
     """Where launches go instead of to the streams of their operands."""
 
-    def launch(self, grids: Any, words: bytes, buffers: Sequence[Any], more: object) -> None:  # Any: floors above
-        """Record a launch, and keep `more`."""
+    def place(
+        self, buffers: Sequence[Any], nbytes: int, more: object
+    ) -> AbstractContextManager[Any]:  # Any: floors above
+        """The queue to launch on inside the block, with so much scratch memory. `more` is kept."""
 
 
 class _Local(threading.local):

@@ -21,10 +21,7 @@ from ..gpu.cublas import Gemm
 from ..gpu.driver import Driver, driver
 from ..modes import MODES
 from ..statement.arrange import Arranged, Signature
-from ..statement.grids import queue_of
-from ..statement.launch import Launch, Statement, run_at
-from ..storage.buffer import pinned
-from ..storage.device import fenced
+from ..statement.launch import Launch, Statement, place, run_at
 from .calltext import worth
 from .matrices import matrices, on_gpu
 from .scaled import Scaled
@@ -72,18 +69,17 @@ class Multiplying(Called):
 
     def enter(self, s: Statement) -> None:
         """Launch all of it on the target's stream."""
-        stream, device = s.buffers[0].stream, s.target.device.index
-        queue, nbytes = queue_of(stream), driver().workspace(device)
-        queue.reserve(nbytes)
+        device = s.target.device.index
+        nbytes = driver().workspace(device)
         for product in self.products:
             factors = _factors(product.term, s.found.scalars)
             if _looks_away(product.term, *factors):
                 statement, launch = _as_fold(s, product.term, factors, self.prepare)
                 launch.enter(statement)
                 continue
-            with pinned(s.buffers, "assign"), fenced(stream, [buffer.stream for buffer in s.buffers]):
+            with place(s.buffers, nbytes) as queue:
                 for gemm in _gemms(product, factors, s.addresses):
-                    driver().gemm(device, stream.handle, gemm, queue.words.scratch, nbytes)
+                    driver().gemm(device, queue.words.stream, gemm, queue.words.scratch, nbytes)
         if self.then is not None:
             at, scalars = s.addresses, s.found.scalars
             run_at(self.then, [at[n] for n in self.views], [scalars[n] for n in self.own], s.buffers)

@@ -6,9 +6,10 @@ statement in a loop does no analysis; another shape finds its kernel by the sign
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -34,7 +35,7 @@ from ..storage.device import fenced
 from . import cached, direct, recompute
 from .arrange import Arranged, Operand, Signature, arrange
 from .gather import Gathered
-from .grids import Grids
+from .grids import Grids, StreamQueue, queue_of
 from .lower import Lowered, MovedError, lower
 from .positions import Elsewhere, elsewhere, wrong
 
@@ -336,14 +337,23 @@ def enter(grids: Grids, words: bytes, buffers: Sequence[Buffer], more: object = 
     """Launch on the target's stream, after all that was given to the streams of the operands, and before what is given to them. A
     graph that records it keeps `more`.
     """
+    with place(buffers, grids.scratch, more) as queue:
+        call(grids.address, words, queue.address)
+
+
+@contextlib.contextmanager
+def place(buffers: Sequence[Buffer], nbytes: int, more: object = None) -> Iterator[StreamQueue]:
+    """The queue to launch on inside the block, with so much scratch memory: that of the target's stream, or of a graph that records."""
     graph = recording()
     if graph is not None:
-        graph.launch(grids, words, buffers, more)
+        with graph.place(buffers, nbytes, more) as queue:
+            yield queue
         return
     stream = buffers[0].stream
-    queue = grids.on(stream)
+    queue = queue_of(stream)
+    queue.reserve(nbytes)
     with pinned(buffers, "assign"), fenced(stream, [buffer.stream for buffer in buffers]):
-        call(grids.address, words, queue.address)
+        yield queue
     queue.check()
 
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+from collections.abc import Callable
 
 BYTES = {
     "bool": 1, "char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "__half": 2, "int": 4, "unsigned int": 4,
@@ -26,22 +27,18 @@ def _bytes(parameter: str, known: dict[str, int]) -> int:
 
 
 class Graph:
-    """What was recorded on a stream."""
+    """What was recorded on a stream: each step takes what works as cuLaunchKernel, and a stream."""
 
     def __init__(self) -> None:
-        self._launches: list[tuple[int, tuple[int, ...], list[bytes]]] = []
+        self.steps: list[Callable[[Callable[..., int], int], int]] = []
 
-    def record(self, function: int, how: tuple[int, ...], given: int, sizes: list[int]) -> None:
+    def launch(self, function: int, how: tuple[int, ...], given: int, sizes: list[int]) -> None:
         """Record a launch; `given` is the address of the addresses of the arguments."""
         at = (ctypes.c_void_p * len(sizes)).from_address(given)
-        held = [ctypes.string_at(address, size) for address, size in zip(at, sizes, strict=True)]
-        self._launches.append((function, how, held))
+        held = [ctypes.create_string_buffer(ctypes.string_at(a, size), size) for a, size in zip(at, sizes, strict=True)]
+        table = (ctypes.c_void_p * len(held))(*map(ctypes.addressof, held))
+        self.steps.append(lambda run, stream, _=held: run(function, *how, stream, ctypes.addressof(table), None))  # type: ignore[misc]
 
-    def run(self, launch, stream: int) -> list[int]:  # type: ignore[no-untyped-def]
-        """Launch everything, with whatever works as cuLaunchKernel."""
-        results = []
-        for function, how, held in self._launches:
-            copies = [ctypes.create_string_buffer(x, len(x)) for x in held]
-            table = (ctypes.c_void_p * len(copies))(*map(ctypes.addressof, copies))
-            results.append(launch(function, *how, stream, ctypes.addressof(table), None))
-        return results
+    def run(self, launch: Callable[..., int], stream: int) -> list[int]:
+        """Do everything."""
+        return [step(launch, stream) for step in self.steps]
