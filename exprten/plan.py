@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from exprten_jit import Code, nest, text
+from exprten_jit import Code, gridtext, nest, text
 from exprten_jit.backends import llvm_run
 from exprten_jit.interpret import evaluate
 from exprten_jit.ir import Fold, Load, Op, Param, Size, Value
@@ -51,15 +51,13 @@ class Plan:
         """Passes, one after the other: a product that is called, those over the target, after those of folds that all of it needs; 0
         where there is nothing to do.
         """
-        looped = self._facts.phases if self._looped else 0
+        looped = 0 if not self._looped else self._facts.phases if self._grids is None else len(self._grids.launches)
         return len(self._terms) + looped
 
     @property
     def launches(self) -> int:
-        """Entries into machine code; on a GPU, functions that are launched."""
-        if self._grids is not None:
-            return len(self._grids.cuda.entries)
-        return 0 if self._prepared is None else 1
+        """Entries into machine code; on a GPU products that are called and functions that are launched: one a phase."""
+        return self.phases if self._target.device.kind == "gpu" else 0 if self._prepared is None else 1
 
     @property
     def threads(self) -> int:
@@ -69,7 +67,7 @@ class Plan:
         if self._prepared is None:
             return 1
         if self._grids is not None:
-            return self._grids.threads
+            return max((one.threads for one in self._grids.launches), default=1)
         most = self._prepared[1].threads or default_threads()
         if any(divided(term.matrices) for term in self._terms):
             return most
@@ -90,7 +88,7 @@ class Plan:
     @property
     def scratch_bytes(self) -> int:
         """Memory for values that are computed once and read by many rows, for parts of folds, and for packed matrices of our own
-        product.
+        product. On a GPU what a stream keeps for them.
         """
         packed = max((scratch(term.matrices) for term in self._terms), default=0)
         if self._grids is not None:
@@ -99,8 +97,9 @@ class Plan:
 
     @property
     def recompute(self) -> float:
-        """Operations evaluated over those needed."""
-        return 1.0 if self._prepared is None else self._prepared[1].recompute
+        """Operations evaluated over those needed. On a GPU every thread evaluates what its elements need, and every launch."""
+        spread = 1.0 if self._grids is None else self._grids.spread
+        return 1.0 if self._prepared is None else max(1.0, spread * self._prepared[1].recompute)
 
     @property
     def bytes_read(self) -> int:
@@ -133,6 +132,8 @@ class Plan:
         multiplied = sum(flops(term.matrices) for term in self._terms)
         if self._looped is None:
             return multiplied
+        if self._grids is not None:
+            return multiplied + self._grids.operations
         arranged = self._looped[0].arranged
         parts = zip(self._code.nest.parts, arranged.extents, strict=True)
         sizes = dict(arranged.sizes)
@@ -157,9 +158,9 @@ class Plan:
 
     @property
     def nest(self) -> str:
-        """The loop nest, as text, and on a GPU the grids that are launched; empty where all is one call."""
+        """The loop nest, as text, and of a GPU what is launched; empty where all is one call."""
         if self._grids is not None:
-            return "\n".join(self._grids.shown())
+            return gridtext.show(self._grids.cuda.program)
         return "" if self._looped is None else nest.show(self._code.nest)
 
     @property
@@ -258,6 +259,7 @@ class Plan:
         )
         lines.append(f"reads {self.bytes_read} bytes, writes {self.bytes_written} bytes, {self.flops} operations")
         lines.append(f"recompute {self.recompute:.2f}")
+        lines += [] if self._grids is None else self._grids.explained()
         if self._prepared[1].arranged.signature.reverse:
             lines.append("stored backwards: an operand overlaps the target at lower addresses")
         if self._called is not None and self._called.note:

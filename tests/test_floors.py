@@ -33,6 +33,7 @@ FLOORS = {
         "strips tiles",
         "schedule work bounds passes",
         "grid",
+        "gridtext gridwork",
         "backends.*",
         "hostcall",
         "threads",

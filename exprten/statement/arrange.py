@@ -107,7 +107,10 @@ def arrange(
     views = [*targets, *(found.leaves[n - count] for n in first)]
     layouts = [*goals, *(found.layouts[n - count] for n in first)]
     free = apart and not reverse and joined is None and target.device.kind == "cpu"
-    (axes, extents, strides, shifts), short = _walked(layouts, found.indexed, joined, same, reverse, loops, free)
+    vectors = target.device.kind == "cpu" and not reverse and joined is None and loops is None
+    (axes, extents, strides, shifts), short = _walked(
+        layouts, found.indexed, joined, same, reverse, loops, free, vectors
+    )
     every, lengths = _extents(axes, extents, targets, joined)
     names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
     other = _across(axes, extents, strides[count:]) if free and not found.indexed else []
@@ -150,13 +153,14 @@ def _walked(
     reverse: bool,
     loops: Sequence[int] | None,
     free: bool,
+    vectors: bool,
 ) -> tuple[_Axes, int]:
-    """The axes in the order of the loops, and most elements of the rows that are folded where vectors take one in each lane, else 0."""
+    """The axes in the order of the loops, and most elements of the rows that are folded where `vectors` take one in each lane, else 0."""
     axes, extents, strides, shifts = _indexed(layouts, joined) if indexed else _plain(layouts)
     short = None
     if same is not None:
         goal = layouts[0]
-        if not reverse and joined is None and loops is None:
+        if vectors:
             short = short_rows(axes, same, goal)
         if short:
             axes = short[0]

@@ -10,13 +10,15 @@ import time
 import weakref
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 
+from exprten_jit import gridwork
 from exprten_jit.backends.cubins import cubin_for, is_kept
-from exprten_jit.backends.cuda_emit import Cuda, emit, narrow
+from exprten_jit.backends.cuda_emit import Cuda, Entry, emit, narrow
 from exprten_jit.backends.cuda_list import Listed, listed
 from exprten_jit.backends.cuda_run import Chip, Queue, launched, launcher, scratch_bytes
-from exprten_jit.backends.nvrtc import Cubin, ptx_of
+from exprten_jit.backends.nvrtc import Cubin, Resources, ptx_of
 from exprten_jit.backends.nvrtc_library import NvrtcError
 from exprten_jit.directcall import Queued
 from exprten_jit.grid import program
@@ -75,6 +77,20 @@ def queue_of(stream: Stream) -> StreamQueue:
         if found is None or found.words.driver != id(driver()):
             found = stream.queue = StreamQueue(stream.device.index, stream.handle)
         return found
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A function as it is launched: for how many points, in how many blocks."""
+
+    entry: Entry
+    points: int
+    blocks: int
+
+    @property
+    def threads(self) -> int:
+        """In all blocks."""
+        return self.blocks * self.entry.threads
 
 
 class Grids:
@@ -178,28 +194,50 @@ class Grids:
             return ptx_of(self.cuda.text, self._chip.arch, self._fast_math)
 
     @property
-    def threads(self) -> int:
-        """How many threads the largest grid has."""
-        return max(
-            blocks * entry.threads
-            for entry in self.cuda.entries
-            for _, blocks in [launched(self.cuda, entry, self._sizes, self._chip)]
-        )
+    def launches(self) -> tuple[Launched, ...]:
+        """What is launched, one after the other."""
+        return tuple(one for one in self._launched() if one.blocks)
 
-    def shown(self) -> Iterator[str]:
-        """A line for each function, in the order of their launches: the threads it has, and what a multiprocessor gives each of them."""
-        resources = self.cubin.resources
+    @property
+    def spread(self) -> float:
+        """How often operations are evaluated, over once for every point of the axes that each depends on."""
+        return gridwork.spread(self.cuda.program, self._sizes, *self._shares())
+
+    @property
+    def operations(self) -> int:
+        """How many operations on elements are evaluated."""
+        return gridwork.evaluated(self.cuda.program, self._sizes, *self._shares())
+
+    def _launched(self) -> Iterator[Launched]:
         for entry in self.cuda.entries:
-            points, blocks = launched(self.cuda, entry, self._sizes, self._chip)
-            took = resources[entry.name]
+            yield Launched(entry, *launched(self.cuda, entry, self._sizes, self._chip))
+
+    def _shares(self) -> tuple[list[int], list[int]]:
+        """Of each grid how many elements a thread takes at once, and how many threads there are."""
+        every = list(self._launched())
+        return [one.entry.at_once for one in every], [one.threads for one in every]
+
+    def explained(self) -> list[str]:
+        """A line for each launch: the threads it has, and what a multiprocessor gives each of them. Where NVRTC is missing, one says so."""
+        try:
+            resources, why = self.cubin.resources, []
+        except CompileError as error:
+            resources, why = {}, [f"registers, spills and shared memory are not known: {error}"]
+        return [*(self._line(one, resources.get(one.entry.name)) for one in self.launches), *why]
+
+    def _line(self, one: Launched, took: Resources | None) -> str:
+        entry = one.entry
+        facts = [
+            f"launch {entry.name}: {_several(one.points, 'point')} of {_several(entry.each, 'thread')}",
+            f"{_several(one.blocks, 'block')} of {entry.threads}",
+            f"vector {entry.at_once}, index {64 if self.cuda.wide else 32} bits",
+        ]
+        if took is not None:
             spilt = took.spill_stores + took.spill_loads
-            yield ", ".join([
-                f"{entry.name}: {_several(points, 'point')} of {_several(entry.each, 'thread')}",
-                f"{_several(blocks, 'block')} of {entry.threads}",
-                f"{took.registers} registers",
-                *([f"spills {spilt} bytes"] if spilt else []),
-                *([f"{took.shared} bytes shared in a block"] if took.shared else []),
-            ])  # fmt: skip
+            facts += [f"{took.registers} registers"]
+            facts += [f"spills {spilt} bytes"] if spilt else []
+            facts += [f"{took.shared} bytes shared in a block"] if took.shared else []
+        return ", ".join(facts)
 
 
 def _several(number: int, what: str) -> str:

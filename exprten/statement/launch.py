@@ -184,7 +184,8 @@ def _new_launch(s: Statement) -> Launch:
     kernel, arranged = _kernel(arranged, s)
     work = _work(kernel, arranged)
     ratio = recompute.ratio(work, s.found.elements)
-    if ratio > s.options.max_recompute and s.direction == "any":  # a proved order of the stores is not to be changed
+    # A proved order of the stores is not to be changed, and a GPU has no loops.
+    if ratio > s.options.max_recompute and s.direction == "any" and s.target.device.kind == "cpu":
         loops = recompute.best_order(work[0])
         if loops is not None:
             arranged = _arrange(s, loops)
@@ -373,7 +374,11 @@ def _compiled(ir: Lowered, signature: Signature) -> Kernel:
     now, start = signature.options, time.perf_counter()
     if now.interpret or signature.device != "cpu":  # of a GPU's, machine code is made for the sizes
         code = kernel_without_code(ir.kernel, now.vector_bits)
-        return Kernel(code, cached.facts_of(code.source, ir.made))
+        facts = cached.facts_of(code.source, ir.made)
+        if signature.device != "cpu":
+            parts = zip(ir.made, ir.kernel.parts, strict=True)
+            facts = replace(facts, rows=tuple(recompute.rows_without_loops(*part) for part in parts))
+        return Kernel(code, facts)
     code = compile_kernel(ir.kernel, now.vector_bits, now.fast_math, now.llvm_level)
     count(time.perf_counter() - start, loaded=False)
     facts = cached.facts_of(code.source, ir.made)

@@ -7,11 +7,11 @@ for every element of its own node. The ratio of the two sums, weighed by cost, i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from exprten_jit.ir import Axis, Component, Fold, Op, Size, Value
+from exprten_jit.ir import Axis, Component, Fold, Kernel, Op, Size, Value
 from exprten_jit.nest import Nest, Reduce, statements
 from exprten_jit.rewrite import substitute, walk
 
@@ -55,6 +55,13 @@ def _count(depth: int, block: int, extents: Sequence[int]) -> int:
     return prod(extents[:depth]) * (-(-extents[-1] // block) if block else 1)
 
 
+def _times(row: Row, extents: Sequence[int]) -> int:
+    """How often an operation is evaluated by the loops."""
+    if row.depth is None:
+        return prod(extents[k] for k in row.axes)
+    return _count(row.depth, row.block, extents)
+
+
 def _placed(value: Value, nest: Nest) -> tuple[int, int]:
     """How many of the outermost loops evaluate a value, and the elements of the innermost axis for which it is once more, 0 for none."""
     columns, axes = nest.columns, [axis for axis, _ in nest.kernel.axes]
@@ -77,8 +84,8 @@ class Row:
     """How often an operation is evaluated, in numbers: what is kept of it on disk, where its IR is not.
 
     It is evaluated once for every point of the `depth` outermost loops, or there for each `block` of the innermost one too, where
-    that is not 0; and again in the folds whose extents are named. It depends on `axes`, by position; `value` is one number for
-    equal values. Where it is `guarded`, not all that it is evaluated for are elements of its node: `beside` are the
+    that is not 0; without a depth, as where there are no loops, once for every point of `axes`, which it depends on, by position.
+    And again in the folds whose extents are named. `value` is one number for equal values. Where it is `guarded`, not all that it is evaluated for are elements of its node: `beside` are the
     positions of axes that are not the node's.
     """
 
@@ -86,7 +93,7 @@ class Row:
     value: int
     cost: int
     axes: tuple[int, ...]
-    depth: int
+    depth: int | None
     block: int
     folded: tuple[str, ...]
     guarded: bool
@@ -95,15 +102,22 @@ class Row:
 
 def rows(made: Sequence[Made], nest: Nest) -> tuple[Row, ...]:
     """The operations of a part, whose loop nest this is."""
-    axes = [axis for axis, _ in nest.kernel.axes]
     done = kept(nest)
+    return _rows([m for m in made if m.value not in done], nest.kernel, lambda value: _placed(value, nest))
+
+
+def rows_without_loops(made: Sequence[Made], part: Kernel) -> tuple[Row, ...]:
+    """The operations of a part, each evaluated at its own points: what depends on the kernel alone."""
+    return _rows(made, part, lambda _: (None, 0))
+
+
+def _rows(made: Sequence[Made], part: Kernel, placed: Callable[[Value], tuple[int | None, int]]) -> tuple[Row, ...]:
+    axes = [axis for axis, _ in part.axes]
     number: dict[Value, int] = {}
     out = []
     for m in made:
-        if m.value in done:
-            continue
         free = m.value.free
-        depth, block = _placed(m.value, nest)
+        depth, block = placed(m.value)
         out.append(
             Row(
                 m.node,
@@ -140,7 +154,7 @@ def _evaluated(part: Part, sizes: Sequence[int]) -> dict[int, int]:
     operations, extents, named = part
     counts = {}
     for m in operations:
-        count = _count(m.depth, m.block, extents) * prod(named[name] for name in m.folded)
+        count = _times(m, extents) * prod(named[name] for name in m.folded)
         counts[m.value] = min(count, sizes[m.node] * prod(extents[k] for k in m.beside)) if m.guarded else count
     return counts
 

@@ -36,6 +36,7 @@ class Entry:
     each: int  # threads a point
     alone: bool  # one block, whatever the count
     capped: bool = True  # no more blocks than run at once
+    at_once: int = 1  # elements that a thread reads and writes at once, where they lie so
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ class Function(Packs):
         self.sizes = sizes
         super().__init__(_roots(grid), self._longer)
         self.grid = grid
+        self.at_once = 1
         self.arguments = _arguments(grid)
         self.rooms: set[str] = set()  # of shared memory
         self.taken = {x.name for x in self.arguments} | {a.name for a in self.bounds} | {"lane", "idx"}
@@ -161,7 +163,7 @@ class Function(Packs):
         else:
             count = self._points(known, count)
         self.lines.append("}")
-        return Entry(name, self.arguments, threads, count, each, grid.order != "any")
+        return Entry(name, self.arguments, threads, count, each, grid.order != "any", at_once=self.at_once)
 
     def _begin(self, name: str, threads: int) -> None:
         """The line before the body."""
@@ -179,7 +181,7 @@ class Function(Packs):
     # a thread at every point
 
     def _points(self, known: Known, count: Value) -> Value:
-        many = self.many()
+        many = self.at_once = self.many()
         loops = list(self.grid.axes)
         if many > 1:
             innermost, extent = loops[-1]
