@@ -9,6 +9,7 @@ tanh, the whole softmax - one kernel over the target. After the first step nothi
 although the last batch of an epoch is shorter than the others.
 
     python examples/digits.py --out digits.png
+    python examples/digits.py --xpu gpu                 the same on a GPU; batches are put together on the host, and copied
 """
 
 import argparse
@@ -63,7 +64,7 @@ def make_layers(widths, rng, xpu):
     layers = []
     for k, m in itertools.pairwise(widths):
         layers.append(Layer(*(xt.zeros(shape, device=xpu) for shape in ((k, m), m, (k, m), m))))
-        layers[-1].weight[...] = rng.normal(0, k**-0.5, (k, m)).astype(np.float32)
+        xt.copy(layers[-1].weight, rng.normal(0, k**-0.5, (k, m)).astype(np.float32))
     return layers
 
 
@@ -75,9 +76,9 @@ def make_batch(n, widths, xpu):
 
 
 def fill(batch, images, digits, rows):
-    """Put the images of `rows` into a batch. NumPy does it, in memory that is there."""
+    """Put the images of `rows` into a batch, wherever that lies."""
     for source, target in ((images, batch.values[0]), (digits, batch.digit)):
-        np.take(source.numpy(), rows, axis=0, out=target.numpy(), mode="clip")  # "raise" would make a copy of `out`
+        xt.copy(target, source[rows])
 
 
 # The model. Expressions are made by plain functions, and computed where they are assigned.
@@ -135,12 +136,11 @@ def accuracy(batch):
 # The training.
 
 
-def load_data(xpu):
-    """1797 images with pixels from 0 to 1, their digits, and which rows are for training and which for the test."""
+def load_data():
+    """1797 images with pixels from 0 to 1, their digits, and which rows are for training and which for the test: NumPy arrays."""
     pixels, digits = load_digits(return_X_y=True)
-    images = xt.array(xt.asarray(pixels) / 16, dtype=xt.float32, device=xpu)
     split = train_test_split(np.arange(len(digits)), test_size=0.25, stratify=digits, random_state=SEED)
-    return images, xt.array(digits[:, None], device=xpu), *split
+    return (pixels / 16).astype(np.float32), digits[:, None], *split
 
 
 def progress(epochs):
@@ -155,7 +155,7 @@ def progress(epochs):
     return epochs, print
 
 
-def train(layers, widths, images, digits, train_rows, test_rows, xpu):
+def train(layers, widths, images, digits, train_rows, test_rows, epochs, xpu):
     """Train. Returns the loss of every step, the test loss of every epoch, and the test accuracy at the end."""
     rng = np.random.default_rng(SEED)
     batch, test = make_batch(BATCH, widths, xpu), make_batch(len(test_rows), widths, xpu)
@@ -167,7 +167,7 @@ def train(layers, widths, images, digits, train_rows, test_rows, xpu):
     allocations = xt.memory.allocations
 
     starts = range(0, len(train_rows), BATCH)
-    epochs, say = progress(range(EPOCHS))
+    epochs, say = progress(range(epochs))
     with xt.no_compile():  # a statement without a kernel would raise
         for epoch in epochs:
             order = rng.permutation(train_rows)
@@ -200,7 +200,7 @@ def plot(results, path):
         label = f"{name}: test accuracy {reached:.3f}"
         axes.plot(np.arange(len(test_losses)) + 1, test_losses, color=colour, linewidth=2, label=label)
     title = "Digits: loss of each step, and of the test images"
-    axes.set(yscale="log", xlabel="epoch", ylabel="cross-entropy", title=title, xlim=(0, EPOCHS))
+    axes.set(yscale="log", xlabel="epoch", ylabel="cross-entropy", title=title, xlim=(0, None))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     figure.savefig(path, dpi=120)
@@ -209,15 +209,17 @@ def plot(results, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("digits.png"), help="where the plot of the loss goes")
-    out = parser.parse_args().out
+    parser.add_argument("--xpu", choices=("cpu", "gpu"), default="cpu", help="where it is computed")
+    parser.add_argument("--epochs", type=int, default=EPOCHS, help=f"{EPOCHS} show what it can reach")
+    given = parser.parse_args()
 
-    xpu = xt.cpu()
-    data = load_data(xpu)
+    xpu, out = {"cpu": xt.cpu, "gpu": xt.gpu}[given.xpu](), given.out
+    data = load_data()
     results = {}
     for name, widths in MODELS.items():
         start, before = time.perf_counter(), xt.stats()
         layers = make_layers(widths, np.random.default_rng(SEED), xpu)
-        losses, _, reached = results[name] = train(layers, widths, *data, xpu)
+        losses, _, reached = results[name] = train(layers, widths, *data, given.epochs, xpu)
         stats = xt.stats()
         compiling, kernels = stats.compile_seconds - before.compile_seconds, stats.compiles - before.compiles
         print(f"{name}: test accuracy {reached:.3f}")
@@ -227,7 +229,7 @@ def main():
     plot(results, out)
     print(f"wrote {out}")
     regression, network = (reached for _, _, reached in results.values())
-    assert regression >= 0.95 and network >= 0.97
+    assert given.epochs < EPOCHS or (regression >= 0.95 and network >= 0.97)
 
 
 if __name__ == "__main__":

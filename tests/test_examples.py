@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from emulator import why_not
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
@@ -57,16 +58,20 @@ OUTPUT = {
         r"classes by the nearest mean: 0.978 right, .*",
     ],
     "tone_curve": [r"phases 1, temporaries 0, .*"],
+    "xpu": [r"cpu: weight .*, loss \d+\.\d+"],
     "edges": [r"phases 1, temporaries 0, .*"],
 }
 PICTURES = {"digits": (840, 480), "tone_curve": (1280, 427), "edges": (640, 427)}  # (width, height) of the PNG
 
 
-def run(name, directory, *arguments):
+EMULATED = "import runpy, sys; from emulator.driver import emulated; sys.argv = sys.argv[1:]\nwith emulated(): runpy.run_path(sys.argv[0], run_name='__main__')"
+
+
+def run(name, directory, *arguments, python=()):
     """What the example prints, run in `directory` as from a checkout."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")])}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "jit", ROOT / "tests")))}
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / f"{name}.py"), *arguments],
+        [sys.executable, *python, str(ROOT / "examples" / f"{name}.py"), *arguments],
         cwd=directory,
         env=environment,
         capture_output=True,
@@ -103,6 +108,21 @@ def test_picture_goes_where_out_says(name, tmp_path):
     run(name, tmp_path, "--out", str(there / "picture.png"))
     check_picture(there / "picture.png", PICTURES[name])
     assert list(tmp_path.iterdir()) == [there]
+
+
+# On a GPU, which is emulated: lines of the output, and arguments that make it short.
+ON_GPU = {
+    "xpu": (r"gpu:0: the same bits in all 5 results", ()),
+    "digits": (r"one hidden layer: test accuracy 0\.[89]\d+", ("--xpu", "gpu", "--epochs", "1")),
+}
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
+@pytest.mark.parametrize("name", ON_GPU)
+def test_example_runs_on_a_gpu(name, tmp_path):
+    wanted, arguments = ON_GPU[name]
+    lines = run(name, tmp_path, *arguments, python=("-c", EMULATED)).splitlines()
+    assert any(re.fullmatch(wanted, line) for line in lines), lines
 
 
 def test_tables_name_only_examples_that_exist():

@@ -41,7 +41,7 @@ class _Grid:
         if grid.order != "any":
             return f"{where}, {grid.order}: one block of threads, a stretch at a time"
         who = "a thread" if grid.team == 1 else "a warp" if grid.team == WARP else f"{grid.team} threads"
-        held = ", which keeps its row in registers" if grid.held else ""
+        held = ", the row in registers" if grid.held else ""
         return f"{where}: {who}{' each' if grid.axes else ''}{held}"
 
     def _loops(self, loops: Loops) -> str:
