@@ -155,7 +155,7 @@ def progress(epochs):
     return epochs, print
 
 
-def train(layers, widths, images, digits, train_rows, test_rows, epochs, xpu):
+def train(layers, widths, images, digits, train_rows, test_rows, xpu, epochs):
     """Train. Returns the loss of every step, the test loss of every epoch, and the test accuracy at the end."""
     rng = np.random.default_rng(SEED)
     batch, test = make_batch(BATCH, widths, xpu), make_batch(len(test_rows), widths, xpu)
@@ -219,7 +219,7 @@ def main():
     for name, widths in MODELS.items():
         start, before = time.perf_counter(), xt.stats()
         layers = make_layers(widths, np.random.default_rng(SEED), xpu)
-        losses, _, reached = results[name] = train(layers, widths, *data, given.epochs, xpu)
+        losses, _, reached = results[name] = train(layers, widths, *data, xpu, given.epochs)
         stats = xt.stats()
         compiling, kernels = stats.compile_seconds - before.compile_seconds, stats.compiles - before.compiles
         print(f"{name}: test accuracy {reached:.3f}")

@@ -7,6 +7,9 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+from emulator import why_not
+
 ROOT = Path(__file__).parents[1]
 PATH = os.pathsep.join([str(ROOT), str(ROOT / "jit"), *filter(None, [os.environ.get("PYTHONPATH")])])
 NAMES = {"sgd", "add", "nine", "strided", "row", "column", "padded", "compile", "rowsum", "colsum", "rowmax"}
@@ -41,6 +44,66 @@ def test_quick_run_of_kernels_prints_every_row():
     assert ran.returncode == 0, ran.stderr
     rows = {line.split()[0] for line in ran.stdout.splitlines() if line}
     assert rows >= {"call", "momentum", "adam", "small", "resnet50"}
+
+
+GPU_ROWS = {"sgd", "momentum", "adam", "sigmoid", "gelu", "softmax", "rowsum", "sum"}
+# Enough of CuPy to show that the script times, and writes what it times: on NumPy's arrays, with a clock for events.
+NO_CUPY = """if True:
+    import sys, time, types
+    import numpy as np
+
+    class Event:
+        def record(self): self.at = time.perf_counter()
+        def synchronize(self): pass
+
+    runtime = types.SimpleNamespace(
+        getDeviceProperties=lambda n: {"name": b"no device"}, driverGetVersion=lambda: 0, runtimeGetVersion=lambda: 0)
+    device = lambda: types.SimpleNamespace(synchronize=lambda: None)
+    cupy, special = types.ModuleType("cupy"), types.ModuleType("cupyx.scipy.special")
+    cupy.cuda = types.SimpleNamespace(
+        Event=Event, Device=device, runtime=runtime, get_elapsed_time=lambda a, b: 1e3 * (b.at - a.at))
+    for name in ("zeros", "add", "exp", "sqrt", "copyto"):
+        setattr(cupy, name, getattr(np, name))
+    cupy.asarray, cupy.asnumpy, cupy.fuse = np.array, np.array, lambda: lambda f: f
+    cupy.get_default_memory_pool = lambda: types.SimpleNamespace(free_all_blocks=lambda: None)
+    special.erf = np.tanh
+    sys.modules |= {"cupy": cupy, "cupyx": cupy, "cupyx.scipy": cupy, "cupyx.scipy.special": special}
+    sys.path[:0] = ["tests/benchmarks", "tests"]
+    from emulator.driver import emulated
+    import gpu
+    with emulated():
+        gpu.main()
+"""
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
+def test_gpu_statements_are_numpys_on_an_emulated_device(tmp_path):
+    file = tmp_path / "found.json"
+    command = [sys.executable, "tests/benchmarks/gpu.py", "--emulated", "--json", file]
+    ran = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": PATH}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.startswith("missing: ")
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert found.keys() == GPU_ROWS and {row["exprten"] for row in found.values()} == {"ok"}
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
+def test_gpu_figures_are_written(tmp_path):
+    file = tmp_path / "figures.json"
+    command = [sys.executable, "-c", NO_CUPY, "--mib", "0", "--rounds", "2", "--json", file]
+    ran = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": PATH}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert {line.split()[0] for line in ran.stdout.splitlines()} >= GPU_ROWS | {"overhead"}
+    report = json.loads(file.read_text(encoding="utf-8"))
+    assert report["rows"].keys() == GPU_ROWS and report["copy GB/s"] > 0 and report["info"]["exprten"]
+    for row in report["rows"].values():
+        assert row["exprten"]["share"] > 0 and len(row["exprten"]["rounds"]) == 2
+    assert "AttributeError" in report["rows"]["sgd"]["cupy.ElementwiseKernel"]["error"]  # who fails is told
+    assert report["overhead"]["exprten"]["ms"] > 0
 
 
 def test_quick_run_of_functions_prints_both_types():

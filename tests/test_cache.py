@@ -87,12 +87,11 @@ def test_digits_compile_nothing_the_second_time(tmp_path):
         import digits, numpy as np, exprten as xt
         from exprten_jit.backends.llvm_run import counts
         rng = np.random.default_rng(0)
-        images = xt.array(rng.random((200, digits.PIXELS)), dtype=xt.float32)
-        data = images, xt.array(rng.integers(0, 10, (200, 1))), np.arange(150), np.arange(150, 200)
-        digits.EPOCHS, losses = 1, []
+        images = rng.random((200, digits.PIXELS)).astype("f4")
+        data, losses = (images, rng.integers(0, 10, (200, 1)), np.arange(150), np.arange(150, 200)), []
         for widths in digits.MODELS.values():
             layers = digits.make_layers(widths, np.random.default_rng(digits.SEED), xt.cpu())
-            losses += digits.train(layers, widths, *data, xt.cpu())[0]
+            losses += digits.train(layers, widths, *data, xt.cpu(), 1)[0]
         print(json.dumps([xt.stats().compiles, counts.compiled, counts.loaded, [float(x).hex() for x in losses]]))
     """
     first, second = (facts(start(tmp_path, "-c", code)) for _ in range(2))

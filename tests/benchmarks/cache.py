@@ -95,11 +95,10 @@ def digits(_: int) -> dict[str, Any]:
 
     import exprten as xt
 
-    example.EPOCHS = 1
-    data = example.load_data(xt.cpu())
+    data = example.load_data()
     for widths in example.MODELS.values():
         layers = example.make_layers(widths, np.random.default_rng(example.SEED), xt.cpu())
-        example.train(layers, widths, *data, xt.cpu())
+        example.train(layers, widths, *data, xt.cpu(), 1)
     seconds, stats = time.perf_counter() - start, xt.stats()
     return {"seconds": seconds, "compiles": stats.compiles, "loads": stats.loads, "modules": counts.compiled}
 
