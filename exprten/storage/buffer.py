@@ -141,9 +141,9 @@ def pinned(buffers: Sequence[Buffer], operation: str) -> Iterator[None]:
 
 
 def graphed(buffer: Buffer, more: int) -> None:
-    """Count the graphs that have the address of a buffer. Raises FreedSpaceError where it was freed."""
+    """Count the graphs that have the address of a buffer. Raises FreedSpaceError for one more where it was freed."""
     with pin_lock:
-        if not buffer.address:
+        if more > 0 and not buffer.address:  # a graph and its buffers may die together, in any order
             raise FreedSpaceError("graph_capture: the memory of an operand was freed by another thread")
         buffer.graphs += more
 
