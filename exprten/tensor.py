@@ -430,3 +430,6 @@ def _settle(view: Tensor, value: Any) -> None:
     ):
         return
     store(MODES["write"], view, value)
+
+
+late["handle"] = handle

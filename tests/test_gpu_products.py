@@ -1,6 +1,7 @@
 """Products on an emulated GPU, where cuBLAS is NumPy that checks its arguments; and how the real one is called."""
 
 import ctypes
+import os
 
 import numpy as np
 import pytest
@@ -123,6 +124,65 @@ def test_without_compiling_a_new_factor_is_refused_where_it_would_need_a_kernel(
         out -= xt.dot(x, x)
         with pytest.raises(xt.CompileError, match="no_compile"):
             out[...] = (3.0 * xt.dot(x, x)) / 7.0 - out * 5.0
+
+
+def test_a_refused_product_is_an_error_with_the_words_of_the_driver(driver, gpus, monkeypatch):
+    x, out = matrix((4, 4), gpus[0]), matrix((4, 4), gpus[0], 1)
+
+    def refuses(*given):
+        raise xt.DeviceError("gpu: cublasGemmEx_64 failed: refused")
+
+    for _ in range(4):
+        out[...] = xt.dot(x, x)
+    monkeypatch.setattr(driver, "gemm", refuses)
+    with pytest.raises(xt.DeviceError, match="cublasGemmEx_64 failed"), xt.options(num_threads=1):
+        out[...] = xt.dot(x, x)
+    with pytest.raises(xt.DeviceError, match="cublasGemmEx_64 failed"):
+        out[...] = xt.dot(x, x)  # entered from machine code, which cannot raise: whoever waits next does
+        gpus[0].synchronize()
+
+
+@pytest.mark.skipif(os.environ.get("EXPRTEN_CTYPES") == "1", reason="nothing is called directly through ctypes")
+def test_repeated_products_are_entered_from_machine_code(driver, gpus):
+    """The direct path counts nothing. Factors, sizes and memory are read anew."""
+    out, x, w, b, _, p, q, bias = tensors(gpus[0], (6, 7), (6, 5), (5, 7), (7,))
+
+    def step(eta, w):
+        out[...] = xt.maximum(xt.dot(x, w) + b, 0.0)
+        out.__isub__(eta * xt.dot(x, w))
+
+    for _ in range(4):
+        step(0.5, w)
+    hits, products = xt.stats().hits, len(driver.products)
+    for eta, other in ((0.25, w), (0.0, w), (2.0, of(q + 1, gpus[0]))):
+        step(eta, other)
+        wanted = p @ other.numpy()
+        np.testing.assert_array_equal(out.numpy(), np.maximum(wanted + bias, 0) - eta * wanted)
+    assert (xt.stats().hits, len(driver.products)) == (hits, products + 5)
+
+
+def test_the_same_view_twice_and_then_two(driver, gpus):
+    """Operands that were one view of one memory the first time are two the next; also in the fold for a factor of 0."""
+    for _ in range(5):
+        x, y, p, q = tensors(gpus[0], (4, 6), (4, 6))
+        for left, right, a, b in ((x, x, p, p), (x, y, p, q), (y, x, q, p)):
+            for eta in (2.0, 0.0):
+                out = xt.full((4, 4), np.nan, device=gpus[0])
+                out[...] = xt.abs(eta * xt.dot(left, right.T))
+                np.testing.assert_array_equal(out.numpy(), np.abs(eta * (a @ b.T)))
+
+
+def test_a_graph_has_products_and_folds_for_a_factor_of_0(driver, gpus):
+    out, x, w, held, p, q = tensors(gpus[0], (6, 7), (6, 5), (5, 7))
+    with xt.graph_capture(gpus[0]) as graph:
+        out[...] = xt.abs(xt.dot(x, w))
+        out.__isub__(0.5 * xt.dot(x, w))
+        out.__isub__(0.0 * xt.dot(x, w))
+    np.testing.assert_array_equal(out.numpy(), held)
+    for n in range(2):
+        xt.copy(x, p + n)
+        graph.replay()
+        np.testing.assert_array_equal(out.numpy(), np.abs((p + n) @ q) - 0.5 * ((p + n) @ q))
 
 
 # Without cuBLAS.

@@ -108,7 +108,7 @@ def workspace(arch: str) -> int:
     return WORKSPACE.get(int(arch.removeprefix("sm_")) // 10, LEAST_WORKSPACE)
 
 
-def library(major: int) -> ctypes.CDLL | str:
+def library(major: int) -> ctypes.PyDLL | str:
     """cuBLAS of a major version of CUDA, or why there is none."""
     try:
         pathfinder: Any = import_module("cuda.pathfinder")  # untyped; CuPy asks for it
@@ -119,9 +119,9 @@ def library(major: int) -> ctypes.CDLL | str:
     return f"cuBLAS is not installed; {INSTALL}" if path is None and isinstance(found, str) else found
 
 
-def _opened(path: str) -> ctypes.CDLL | str:
+def _opened(path: str) -> ctypes.PyDLL | str:
     try:
-        opened = ctypes.CDLL(path)
+        opened = ctypes.PyDLL(path)
         for name, types in ARGUMENTS.items():
             getattr(opened, name).argtypes = types
     except (OSError, AttributeError) as error:  # AttributeError: of CUDA 11
@@ -133,7 +133,7 @@ def _opened(path: str) -> ctypes.CDLL | str:
 class Cublas:
     """cuBLAS on the device that is current when it is made, and whenever it is called. One thread at a time is in it."""
 
-    def __init__(self, functions: ctypes.CDLL) -> None:
+    def __init__(self, functions: ctypes.PyDLL) -> None:
         self._functions = functions
         self._lock = lock()
         self._handle = c_void_p()

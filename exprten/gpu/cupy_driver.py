@@ -194,7 +194,7 @@ class CupyDriver:
     # products
 
     @cached_property
-    def _products(self) -> ctypes.CDLL | str:
+    def _products(self) -> ctypes.PyDLL | str:
         return library(runtime.runtimeGetVersion() // 1000)
 
     def without_gemm(self) -> str:

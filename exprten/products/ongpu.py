@@ -7,82 +7,130 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from exprten_jit.backends.cuda_run import Queue
+from exprten_jit.directcall import Queued
+from exprten_jit.dtypes import DType
 from exprten_jit.gemm import Calling
+from exprten_jit.hostcall import keep
 
 from ..expression.expand import expanded, folded
-from ..expression.expr import Expr, cast
+from ..expression.expr import Expr, cast, late
+from ..expression.leaf import Leaf
 from ..expression.product import Dot, dot_of
-from ..gpu.cublas import Gemm
-from ..gpu.driver import Driver, driver
+from ..gpu.driver import driver, launching
 from ..modes import MODES
 from ..statement.arrange import Arranged, Signature
-from ..statement.launch import Launch, Statement, place, run_at
-from .calltext import worth
+from ..statement.grids import Launching, StreamQueue, queue_of, refused
+from ..statement.launch import Launch, Statement, call
+from ..storage.buffer import borrow
+from ..storage.device import Device, Stream
+from .gemms import Multiplied, at_run_time, batch_of, factors_of, gemms, looks_away
 from .matrices import matrices, on_gpu
 from .scaled import Scaled
 from .terms import Call, Called, Prepare, Prepared, Term, Then, called_terms, calls_of, divided, nbytes_of
 
-_STEPS = tuple[
-    int, int, int, int
-]  # an axis of a batch: its extent, and elements from one matrix of target, a and b to the next
+_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_NOWHERE = 1 << 60  # no address of anything
 
 
 @dataclass(frozen=True)
-class Multiplied:
-    """A term, where its operands stand among targets and leaves, and its batch: one axis that cuBLAS walks, and others."""
+class Kernel:
+    """A kernel on the same memory: for each of its views the operand of the whole statement, and which scalars are its own."""
 
-    term: Term
-    operands: tuple[int, int]
-    strided: _STEPS
-    others: tuple[_STEPS, ...]
+    launch: Launch
+    views: tuple[int, ...]
+    scalars: tuple[int, ...] = ()
 
     @property
-    def launches(self) -> int:
-        """How often cuBLAS is called."""
-        count = 1
-        for extent, *_ in self.others:
-            count *= extent
-        return count
+    def launched(self) -> Launching:
+        """What launches it."""
+        assert self.launch.launched is not None, "a kernel on a GPU"
+        return self.launch.launched
+
+    def run(self, addresses: Sequence[int], scalars: Sequence[Any], queue: int) -> None:
+        """Launch it."""
+        call(self.launched.address, self.launch.words([addresses[n] for n in self.views], scalars), queue)
+
+
+class Products:
+    """Products by cuBLAS, then a kernel, entered as a kernel is: with words, addresses and scalars, and a queue. `folds` are what
+    computes a product where a factor of it is 0.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        products: Sequence[Multiplied],
+        folds: Sequence[Kernel | None],
+        then: Kernel | None,
+        words: str,
+        operands: int,
+    ) -> None:
+        self.driver = driver()
+        self._device, self._operands, self._words = device.index, operands, struct.Struct(words)
+        self._products, self._then = list(zip(products, folds, strict=True)), then
+        self._workspace = self.driver.workspace(self._device)
+        self.scratch = max(self._workspace, *(x.launched.scratch for x in (*folds, then) if x is not None), 0)
+        self._entry = _ENTRY(self._enter)
+
+    @property
+    def current(self) -> bool:
+        """Whether the driver that this was made for is still in force."""
+        return self.driver is driver()
+
+    @property
+    def address(self) -> int:
+        """Of what machine code calls."""
+        return ctypes.cast(self._entry, ctypes.c_void_p).value or 0
+
+    def on(self, stream: Stream) -> StreamQueue:
+        """The queue of a stream, with as much scratch memory as is needed."""
+        queue = queue_of(stream)
+        queue.reserve(self.scratch)
+        return queue
+
+    def queued(self, alike: bool) -> Queued:
+        """What machine code has to check before it calls this, which lives for ever then."""
+        assert not alike, "a product reads whole rows"
+        keep(self)
+        return Queued(*launching(), self.driver, self.scratch, 0, 1 << 62)
+
+    def _enter(self, words: int, queue: int) -> None:
+        try:
+            numbers = self._words.unpack(ctypes.string_at(words, self._words.size))
+            self._launch(numbers[: self._operands], numbers[self._operands :], queue)
+        except Exception as error:  # noqa: BLE001  # whoever looks at the queue raises it: machine code cannot
+            refused(queue, error)
+
+    def _launch(self, addresses: Sequence[int], scalars: Sequence[Any], queue: int) -> None:
+        there = Queue.from_address(queue)
+        stream, scratch = there.stream, there.scratch
+        for product, fold in self._products:
+            factors = factors_of(product.term, scalars)
+            if fold is not None and looks_away(product.term, *factors):
+                fold.run(addresses, factors[: 1 + (product.term.beta is not None)], queue)
+                continue
+            for gemm in gemms(product, factors, addresses):
+                self.driver.gemm(self._device, stream, gemm, scratch, self._workspace)
+        if self._then is not None:
+            self._then.run(addresses, [scalars[n] for n in self._then.scalars], queue)
 
 
 @dataclass
 class Multiplying(Called):
-    """Products by cuBLAS, then a kernel: where its views and its scalars are among those of the whole statement."""
+    """A launch of `products`."""
 
-    products: tuple[Multiplied, ...] = ()
-    views: tuple[int, ...] = ()
-    own: tuple[int, ...] = ()
-    made_for: Driver = field(default_factory=driver)
-    prepare: Prepare | None = None
-
-    direct = False
+    products: Products | None = None
 
     @property
-    def current(self) -> bool:
-        """Whether the driver that it was made for is still in force."""
-        return self.made_for is driver()
-
-    def enter(self, s: Statement) -> None:
-        """Launch all of it on the target's stream."""
-        device = s.target.device.index
-        nbytes = driver().workspace(device)
-        for product in self.products:
-            factors = _factors(product.term, s.found.scalars)
-            if _looks_away(product.term, *factors):
-                statement, launch = _as_fold(s, product.term, factors, self.prepare)
-                launch.enter(statement)
-                continue
-            with place(s.buffers, nbytes) as queue:
-                for gemm in _gemms(product, factors, s.addresses):
-                    driver().gemm(device, queue.words.stream, gemm, queue.words.scratch, nbytes)
-        if self.then is not None:
-            at, scalars = s.addresses, s.found.scalars
-            run_at(self.then, [at[n] for n in self.views], [scalars[n] for n in self.own], s.buffers)
+    def launched(self) -> Launching | None:
+        """What launches it."""
+        return self.products
 
 
 @dataclass
@@ -109,16 +157,16 @@ def launched(s: Statement, prepare: Prepare) -> Called:
     """The launch of a statement with products on a GPU. `prepare` does what an assignment does with the statement that is left.
     Raises AliasError where the target shares memory with an operand of a product that could be called, here or on the CPU.
     """
-    calls = None if s.options.blas == "own" or driver().without_gemm() else calls_of(s, on_gpu)
+    missing = driver().without_gemm()
+    calls = None if s.options.blas == "own" else calls_of(s, on_gpu)
     found = None if calls is None else divided(s, calls, prepare)
-    if calls is not None and found is not None:
+    if calls is not None and found is not None and not missing:
         return _multiplying(s, calls, *found, prepare)
     likewise = calls_of(s, partial(matrices, wanted="own"))
     if likewise is not None:
         divided(s, likewise, prepare)
     statement, launch = _folds(s, prepare)
-    missing = driver().without_gemm() if s.options.blas != "own" and calls_of(s, on_gpu) else ""
-    note = f"products are folds: {missing}" if missing else ""
+    note = f"products are folds: {missing}" if missing and found is not None else ""
     return Folded(**_launch(s), then=launch, nbytes=nbytes_of(statement), prepare=prepare, note=note)
 
 
@@ -130,19 +178,19 @@ def _folds(s: Statement, prepare: Prepare | None) -> Prepared:
 
 
 def _launch(s: Statement) -> dict[str, Any]:
-    """What every launch has: there is no machine code, no argument and no size."""
+    """What a launch is called with: no machine code of its own, an address an operand, no sizes."""
+    operands = max(s.operand_of) + 1
     signature = Signature(
         s.mode.op, None, len(s.targets), s.types, tuple(s.found.structure), (), (), indexed=True, reverse=False, options=s.options,
         device=s.target.device.kind,
     )  # fmt: skip
-    nothing = struct.Struct("")
     return {
         "code": Calling("", 0),
-        "arranged": Arranged(signature, (), (), ()),
-        "pointers": nothing,
+        "arranged": Arranged(signature, (), (), (0,) * operands),
+        "pointers": struct.Struct(f"={operands}q"),
         "sizes": b"",
-        "scalars": nothing,
-        "first": (),
+        "scalars": struct.Struct("=" + "".join(s.found.words)),
+        "first": tuple(s.operand_of.index(n) for n in range(operands)),
         "release": False,
         "threads": 1,
         "recompute": 1.0,
@@ -152,104 +200,55 @@ def _launch(s: Statement) -> dict[str, Any]:
 def _multiplying(
     s: Statement, calls: Sequence[Call], factors: Scaled, then: Then | None, prepare: Prepare
 ) -> Multiplying:
-    place = {id(view): n for n, view in reversed([*enumerate((*s.targets, *s.found.leaves))])}
-    products = []
+    number = {id(view): n for view, n in zip((*s.targets, *s.found.leaves), s.operand_of, strict=True)}
+    products: list[Multiplied] = []
+    folds: list[Kernel | None] = []
     for term in called_terms(calls, factors):
-        a, b = (place[id(x)] for x in calls[term.number].operands)
-        products.append(Multiplied(term, (a, b), *_batch(term)))
-        if _at_run_time(term):
-            _load(_as_fold(s, term, (0.0, 0.0), prepare)[1])
-    made = Multiplying(**_launch(s), terms=tuple(p.term for p in products), products=tuple(products), prepare=prepare)
+        a, b = calls[term.number].operands
+        products.append(Multiplied(term, (number[id(a)], number[id(b)]), *batch_of(term)))
+        folds.append(_fold(s, term, (a, b), products[-1].operands, prepare) if at_run_time(term) else None)
+    made = Multiplying(**_launch(s), terms=tuple(p.term for p in products))
+    after = None
     if then is not None:
-        made.views = tuple(place[id(view)] for view in (*then.statement.targets, *then.statement.found.leaves))
-        made.then, made.nbytes, made.own = then.launch, nbytes_of(then.statement), tuple(then.scalars)
+        views = (*then.statement.targets, *then.statement.found.leaves)
+        after = Kernel(then.launch, tuple(number[id(view)] for view in views), tuple(then.scalars))
+        made.then, made.nbytes = then.launch, nbytes_of(then.statement)
         made.recompute = then.launch.recompute
+    operands = len(made.first)
+    words = f"={operands}q" + "".join(s.found.words)
+    made.products = Products(s.target.device, products, folds, after, words, operands)
     return made
 
 
-def _load(launch: Launch) -> None:
-    """Have a kernel that another number would ask for."""
+# A factor of 0.
+
+
+def _fold(s: Statement, term: Term, operands: tuple[Leaf, Leaf], numbers: tuple[int, int], prepare: Prepare) -> Kernel:
+    """A product with its factors, alpha and then beta, as a fold, rounded once as cuBLAS does it; it is there for every memory."""
+    dot = s.found.dots[term.number]
+    assert isinstance(dot, Dot) and isinstance(s.target, Leaf), "found as one"
+    row = dot.key.dtype
+    views = [_elsewhere(x, n) for n, x in enumerate(operands, 1)]
+    a, b = (_as(x, row.computed) for x in views)
+    value: Any = folded(dot_of(a, b, "dot"), {}) * 0.0
+    if term.beta is not None:
+        value = value + _as(s.target, row.computed) * 0.0
+    found = prepare(MODES["write"], s.target, _as(value, row))
+    assert found is not None, "a target with elements is stored to"
+    statement, launch = found
     assert launch.grids is not None, "a kernel on a GPU"
     launch.grids.load()
+    number = {id(x.buffer): n for x, n in zip((*views, s.target), (*numbers, 0), strict=True)}
+    return Kernel(launch, tuple(number[id(x.buffer)] for x in (*statement.targets, *statement.found.leaves)))
 
 
-# Batches.
+def _as(x: Expr, row: DType) -> Expr:
+    return x if x.key.dtype is row else cast(x, row.numpy)
 
 
-def _batch(term: Term) -> tuple[_STEPS, tuple[_STEPS, ...]]:
-    """The axes of a batch in elements, those merged that all three walk as one; the longest that cuBLAS can walk, and the others."""
-    types = term.matrices.types
-    sizes = (types.c.itemsize, types.a.itemsize, types.b.itemsize)
-    axes: list[_STEPS] = []
-    for extent, *steps in term.matrices.batch:
-        c, a, b = (step // size for step, size in zip(steps, sizes, strict=True))
-        runs_on = axes and axes[-1][1:] == (extent * c, extent * a, extent * b)
-        axes.append((extent * axes.pop()[0] if runs_on else extent, c, a, b))
-    walked = max((axis for axis in axes if min(axis[1:]) >= 0), default=(1, 0, 0, 0))
-    if walked in axes:
-        axes.remove(walked)
-    return walked, tuple(axes)
-
-
-def _offsets(axes: Sequence[_STEPS]) -> Iterator[tuple[int, int, int]]:
-    """Elements to each matrix of target, a and b."""
-    if not axes:
-        yield 0, 0, 0
-        return
-    (extent, *steps), *rest = axes
-    for i in range(extent):
-        for c, a, b in _offsets(rest):
-            yield c + i * steps[0], a + i * steps[1], b + i * steps[2]
-
-
-def _gemms(p: Multiplied, factors: tuple[float, float], addresses: Sequence[int]) -> Iterator[Gemm]:
-    """The calls of a product. Of a target by rows the transposes are multiplied, the other way round."""
-    found = p.term.matrices
-    assert found.blas is not None, "cuBLAS computes it"
-    types, (m, n, k, ld_one, ld_two, ldc) = found.types, found.arguments
-    alpha, beta = factors
-    batch, *steps = p.strided
-    for offsets in _offsets(p.others):
-        rows, places = (types.c, types.a, types.b), (0, *p.operands)
-        at = [addresses[x] + step * row.itemsize for x, step, row in zip(places, offsets, rows, strict=True)]
-        one, two = (2, 1) if found.blas.swapped else (1, 2)
-        yield Gemm(
-            types.a.name, types.c.name, found.blas.flags, m, n, k, alpha, at[one], ld_one, steps[one], at[two], ld_two, steps[two],
-            beta, at[0], ldc, steps[0], batch,
-        )  # fmt: skip
-
-
-# Factors.
-
-
-def _factors(term: Term, scalars: Sequence[Any]) -> tuple[float, float]:
-    """alpha and beta, as precise as cuBLAS takes them."""
-    exact = worth(term.alpha, scalars), 0.0 if term.beta is None else worth(term.beta, scalars)
-    if term.matrices.types.c.real.name == "float64":
-        return exact
-    alpha, beta = (ctypes.c_float(x).value for x in exact)
-    return alpha, beta
-
-
-def _at_run_time(term: Term) -> bool:
-    """Whether a factor is known only when the product is launched."""
-    return any(n is not None for _, n in (*term.alpha, *(term.beta or ())))
-
-
-def _looks_away(term: Term, alpha: float, beta: float) -> bool:
-    """Whether BLAS would not look at all elements, because a factor is 0; here 0 * NaN is NaN."""
-    return alpha == 0 or (term.beta is not None and beta == 0)
-
-
-def _as_fold(s: Statement, term: Term, factors: tuple[float, float], prepare: Prepare | None) -> Prepared:
-    """A product with its factors as a fold, rounded once as cuBLAS does it."""
-    dot = s.found.dots[term.number]
-    assert isinstance(dot, Dot) and prepare is not None, "found as one"
-    inner = dot.key.dtype.computed.numpy
-    a, b = (cast(x, inner) for x in dot.operands)
-    value: Any = folded(dot_of(a, b, "dot"), {}) * factors[0]
-    if term.beta is not None:
-        value = value + cast(s.target, inner) * factors[1]
-    found = prepare(MODES["write"], s.target, cast(value, dot.key.dtype.numpy))
-    assert found is not None, "a target with elements is stored to"
-    return found
+def _elsewhere(x: Leaf, n: int) -> Leaf:
+    """A view like this one, of memory that nothing else has: what is compiled for it takes any."""
+    at = _NOWHERE + n * (_NOWHERE >> 4)
+    buffer = borrow(at, x.buffer.nbytes, None, x.key.device, readonly=True, stream=x.buffer.stream)
+    made: Leaf = late["handle"](x.key.dtype, buffer, 0, x.layout, False)
+    return made

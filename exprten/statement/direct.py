@@ -28,7 +28,7 @@ from ..storage.buffer import Buffer
 from ..storage.device import DEFAULT_STREAM, cpu
 from .arrange import Arranged
 from .gather import Gathered
-from .grids import Grids, StreamQueue
+from .grids import Launching, StreamQueue
 
 MAX_OPERANDS = 64  # leaves and scalars of a directly called statement
 MAX_CALLS = 4  # layouts for which one statement has a direct call
@@ -97,7 +97,7 @@ def make(
     address: int,
     many: int,
     pinned: Callable[[bytes, tuple[Any, ...]], None],
-    grids: Grids | None,
+    grids: Launching | None,
 ) -> None:
     """Give a statement its direct call, where there is one for it. It is tried before those made earlier for the same structure."""
     calls = calls_of(target.key, mode, options)

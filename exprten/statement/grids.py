@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from exprten_jit import gridwork
 from exprten_jit.backends.cubins import cubin_for, is_kept
@@ -32,6 +33,41 @@ from ..storage.buffer import from_pool
 from ..storage.device import Device, Stream
 
 SCRATCH = 1 << 16  # bytes that a stream's scratch memory has at least, once it is needed
+
+
+class Launching(Protocol):
+    """What launches on a queue."""
+
+    @property
+    def driver(self) -> Driver:
+        """The driver that it was made for."""
+
+    @property
+    def scratch(self) -> int:
+        """Bytes of scratch memory that it needs."""
+
+    @property
+    def current(self) -> bool:
+        """Whether the driver that this was made for is still in force."""
+
+    @property
+    def address(self) -> int:
+        """Of what is called with words and a queue."""
+
+    def on(self, stream: Stream) -> StreamQueue:
+        """The queue of a stream, with as much scratch memory as is needed."""
+
+    def queued(self, alike: bool) -> Queued:
+        """What machine code has to check before it launches."""
+
+
+_refused: dict[int, Exception] = {}  # by the address of a queue
+
+
+def refused(queue: int, error: Exception) -> None:
+    """Let whoever looks at the queue next raise an error."""
+    _refused.setdefault(queue, error)
+    Queue.from_address(queue).failure = 1
 
 
 class StreamQueue:
@@ -59,6 +95,9 @@ class StreamQueue:
     def check(self) -> None:
         """Raise DeviceError where the driver refused a launch."""
         code, self.words.failure = self.words.failure, 0
+        error = _refused.pop(self.address, None)
+        if error is not None:
+            raise error
         if code:
             raise DeviceError(
                 f"gpu: a launch on gpu({self._device}) failed with the driver's error {code}; an error of an earlier kernel shows in "

@@ -35,7 +35,7 @@ from ..storage.device import fenced
 from . import cached, direct, recompute
 from .arrange import Arranged, Operand, Signature, arrange
 from .gather import Gathered
-from .grids import Grids, StreamQueue, queue_of
+from .grids import Grids, Launching, StreamQueue, queue_of
 from .lower import Lowered, MovedError, lower
 from .positions import Elsewhere, elsewhere, wrong
 
@@ -95,14 +95,19 @@ class Launch:
     direct = True  # whether it may be called without Python
 
     @property
+    def launched(self) -> Launching | None:
+        """What launches it on a GPU."""
+        return self.grids
+
+    @property
     def address(self) -> int:
         """Of its machine code."""
-        return self.code.address if self.grids is None else self.grids.address
+        return self.code.address if self.launched is None else self.launched.address
 
     @property
     def current(self) -> bool:
         """Whether the driver that it was made for is still in force."""
-        return self.grids is None or self.grids.current
+        return self.launched is None or self.launched.current
 
     def enter(self, s: Statement) -> None:
         """Do what a statement does with it."""
@@ -165,7 +170,7 @@ def _make_direct(s: Statement, launch: Launch) -> None:
         or s.options.watched
         or isinstance(s.target, Joined)
         or isinstance(s.value, Stores)
-        or (launch.grids is not None and s.direction != "any")  # one block runs it, and only where operands overlap
+        or (launch.launched is not None and s.direction != "any")  # one block runs it, and only where operands overlap
     ):
         return
     address = launch.address
@@ -175,7 +180,7 @@ def _make_direct(s: Statement, launch: Launch) -> None:
 
     direct.make(
         s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, launch.many, enter,
-        launch.grids,
+        launch.launched,
     )  # fmt: skip
 
 
@@ -326,15 +331,15 @@ def run(s: Statement, launch: Launch) -> None:
 def run_at(launch: Launch, addresses: Sequence[int], scalars: Sequence[Any], buffers: Sequence[Buffer]) -> None:
     """Call the kernel of a launch with addresses in `buffers`."""
     words = launch.words(addresses, scalars)
-    if launch.grids is not None:
-        enter(launch.grids, words, buffers)
+    if launch.launched is not None:
+        enter(launch.launched, words, buffers)
         return
     call = launch_ctypes if USE_CTYPES else launcher()
     with pinned(buffers, "assign"):
         call(launch.code.address, words, launch.release, launch.threads)
 
 
-def enter(grids: Grids, words: bytes, buffers: Sequence[Buffer], more: object = None) -> None:
+def enter(grids: Launching, words: bytes, buffers: Sequence[Buffer], more: object = None) -> None:
     """Launch on the target's stream, after all that was given to the streams of the operands, and before what is given to them. A
     graph that records it keeps `more`.
     """
