@@ -40,7 +40,8 @@ def info() -> dict[str, Any]:
         "kernel entry": "ctypes" if USE_CTYPES else "builtin",
         "disk cache": "none" if (disk := store()) is None else str(disk.folder),
         "NVRTC": _nvrtc(),
-        "CuPy": _cupy(),
+        "CuPy": _wheel("cupy-cuda13x", "cupy-cuda12x", "cupy"),
+        "cuBLAS": _wheel("nvidia-cublas", "nvidia-cublas-cu12"),
         "devices": ["cpu", *_gpus()],
         "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("EXPRTEN_")},
     }
@@ -69,9 +70,9 @@ def _nvrtc() -> str:
     return f"{'.'.join(map(str, nvrtc.version()))} ({found.path})"
 
 
-def _cupy() -> str:
-    """The distribution of it that is installed: to import it would take longer than all the rest."""
-    found = {name: _installed(name) for name in ("cupy-cuda13x", "cupy-cuda12x", "cupy")}
+def _wheel(*names: str) -> str:
+    """The distribution that is installed: to import CuPy, or to load cuBLAS, would take longer than all the rest."""
+    found = {name: _installed(name) for name in names}
     return next((f"{version} ({name})" for name, version in found.items() if version), "none")
 
 

@@ -14,7 +14,7 @@ from hypothesis import settings
 if TYPE_CHECKING:  # it needs POSIX
     from emulator import Emulator
 
-pytest.register_assert_rewrite("gpu.memory_cases")  # tests that two modules import
+pytest.register_assert_rewrite("gpu.memory_cases", "gpu.product_cases")  # tests that two modules import
 
 GOLDEN = Path(__file__).parent / "golden"
 

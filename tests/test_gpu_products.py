@@ -8,7 +8,9 @@ import pytest
 from emulator import why_not
 from emulator.driver import EmulatedDriver, emulated
 from gpu.product_cases import *  # noqa: F403  # the tests
-from gpu.product_cases import numbers, of, tensors
+from gpu.product_cases import LAYOUTS, TYPES, Placed, named, numbers, of, tensors
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import exprten as xt
 from exprten.gpu import cublas
@@ -70,6 +72,26 @@ def test_axes_of_a_batch_that_run_on_are_one(driver, gpus):
     plan.run()
     assert [g.batch for g in driver.products] == [2, 2]
     assert plan.call.endswith("2 x 2 times")
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_random_products(data):
+    """Any shapes, layouts, type and mode that cuBLAS takes, as they lie."""
+    m, n, k = (data.draw(st.integers(1, 40), label) for label in "mnk")
+    dtype = named(data.draw(st.sampled_from(TYPES), "dtype"))
+    into, left, right = (data.draw(st.sampled_from(LAYOUTS), "layout") for _ in range(3))
+    mode = data.draw(st.sampled_from(("write", "add", "sub")), "mode")
+    a, b, c = numbers((m, k), dtype, 1), numbers((k, n), dtype, 2), numbers((m, n), dtype, 3)
+    with emulated(devices=1) as driver:
+        out = Placed(c, into, xt.gpu(0))
+        xt.assign(out.t, mode, xt.dot(Placed(a, left, xt.gpu(0)).t, Placed(b, right, xt.gpu(0)).t))
+        wide = np.result_type(dtype, np.float32)
+        product = a.astype(wide) @ b.astype(wide)
+        wanted = {"write": product, "add": c.astype(wide) + product, "sub": c.astype(wide) - product}[mode]
+        np.testing.assert_array_equal(out.t.numpy(), wanted.astype(dtype))
+        out.assert_untouched()
+        assert len(driver.products) == 1
 
 
 def test_a_product_is_in_the_order_of_streams():
@@ -137,9 +159,13 @@ def test_a_refused_product_is_an_error_with_the_words_of_the_driver(driver, gpus
     monkeypatch.setattr(driver, "gemm", refuses)
     with pytest.raises(xt.DeviceError, match="cublasGemmEx_64 failed"), xt.options(num_threads=1):
         out[...] = xt.dot(x, x)
-    with pytest.raises(xt.DeviceError, match="cublasGemmEx_64 failed"):
+
+    def run_and_wait():
         out[...] = xt.dot(x, x)  # entered from machine code, which cannot raise: whoever waits next does
         gpus[0].synchronize()
+
+    with pytest.raises(xt.DeviceError, match="cublasGemmEx_64 failed"):
+        run_and_wait()
 
 
 @pytest.mark.skipif(os.environ.get("EXPRTEN_CTYPES") == "1", reason="nothing is called directly through ctypes")
@@ -183,6 +209,11 @@ def test_a_graph_has_products_and_folds_for_a_factor_of_0(driver, gpus):
         xt.copy(x, p + n)
         graph.replay()
         np.testing.assert_array_equal(out.numpy(), np.abs((p + n) @ q) - 0.5 * ((p + n) @ q))
+
+
+def test_the_plan_tells_the_workspace(driver, gpus):
+    x = matrix((4, 4), gpus[0])
+    assert xt.plan(xt.zeros((4, 4), device=gpus[0]), xt.dot(x, x)).scratch_bytes == driver.workspace(0)
 
 
 # Without cuBLAS.

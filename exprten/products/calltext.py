@@ -48,8 +48,8 @@ def flops(found: Matrices) -> int:
 
 
 def scratch(found: Matrices) -> int:
-    """The most memory that our own kernel takes; BLAS has its own, and tells nobody."""
-    return scratch_bytes(found.types) if found.blas is None else 0
+    """The most memory that our own kernel takes, or that cuBLAS is given; another BLAS has its own, and tells nobody."""
+    return scratch_bytes(found.types) if found.blas is None else found.workspace
 
 
 def divided(found: Matrices) -> bool:

@@ -13,6 +13,7 @@ from ..expression.expr import Apply, Expr
 from ..expression.leaf import Leaf
 from ..expression.product import Dot
 from ..expression.shape import broadcast_strides
+from ..gpu.driver import driver
 
 Pair = tuple[int, int]
 
@@ -30,6 +31,7 @@ class Matrices:
     arguments: tuple[int, ...]
     batch: tuple[tuple[int, int, int, int], ...]
     exchanged: bool = False
+    workspace: int = 0  # bytes that a GPU's BLAS has to work in
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,9 @@ def on_gpu(dot: Dot, a: Leaf, b: Leaf, target: Leaf) -> Matrices | None:
         return None
     routine, flags, swapped, arguments = found
     blas = Blas(routine, "i64", 0, flags, swapped)
-    return Matrices(p.types, p.sizes, blas, "cublas", arguments, _batch(dot, target, a, b, p.lead))
+    room = driver().workspace(target.key.device.index)
+    batch = _batch(dot, target, a, b, p.lead)
+    return Matrices(p.types, p.sizes, blas, "cublas", arguments, batch, workspace=room)
 
 
 def _batch(dot: Dot, target: Leaf, a: Leaf, b: Leaf, lead: int) -> tuple[tuple[int, int, int, int], ...]:

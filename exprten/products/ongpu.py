@@ -74,7 +74,7 @@ class Products:
         self.driver = driver()
         self._device, self._operands, self._words = device.index, operands, struct.Struct(words)
         self._products, self._then = list(zip(products, folds, strict=True)), then
-        self._workspace = self.driver.workspace(self._device)
+        self._workspace = max(product.term.matrices.workspace for product in products)
         self.scratch = max(self._workspace, *(x.launched.scratch for x in (*folds, then) if x is not None), 0)
         self._entry = _ENTRY(self._enter)
 

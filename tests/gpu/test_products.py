@@ -1,6 +1,7 @@
 """Products by cuBLAS on a real device."""
 
 import pytest
+from conftest import need
 
 from exprten.gpu.driver import driver
 from gpu.product_cases import *  # noqa: F403  # the tests
@@ -8,6 +9,4 @@ from gpu.product_cases import *  # noqa: F403  # the tests
 
 @pytest.fixture(autouse=True)
 def _cublas(gpus):
-    missing = driver().without_gemm() if gpus else "no device"
-    if missing:
-        pytest.skip(missing)
+    need("cuda", driver().without_gemm())
