@@ -25,10 +25,10 @@ from ..expression.product import Dot, dot_of
 from ..gpu.driver import driver, launching
 from ..modes import MODES
 from ..statement.arrange import Arranged, Signature
-from ..statement.grids import Launching, StreamQueue, queue_of, refused
+from ..statement.grids import Launching, refused
 from ..statement.launch import Launch, Statement, call
 from ..storage.buffer import borrow
-from ..storage.device import Device, Stream
+from ..storage.device import Device
 from .gemms import Multiplied, at_run_time, batch_of, factors_of, gemms, looks_away
 from .matrices import matrices, on_gpu
 from .scaled import Scaled
@@ -87,12 +87,6 @@ class Products:
     def address(self) -> int:
         """Of what machine code calls."""
         return ctypes.cast(self._entry, ctypes.c_void_p).value or 0
-
-    def on(self, stream: Stream) -> StreamQueue:
-        """The queue of a stream, with as much scratch memory as is needed."""
-        queue = queue_of(stream)
-        queue.reserve(self.scratch)
-        return queue
 
     def queued(self, alike: bool) -> Queued:
         """What machine code has to check before it calls this, which lives for ever then."""

@@ -54,9 +54,6 @@ class Launching(Protocol):
     def address(self) -> int:
         """Of what is called with words and a queue."""
 
-    def on(self, stream: Stream) -> StreamQueue:
-        """The queue of a stream, with as much scratch memory as is needed."""
-
     def queued(self, alike: bool) -> Queued:
         """What machine code has to check before it launches."""
 
