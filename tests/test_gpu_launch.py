@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from emulator import why_not
 from emulator.driver import EmulatedDriver, emulated
-from exprten_jit.backends import cuda_emit
+from exprten_jit.backends import cuda_emit, ptx
+from exprten_jit.backends.nvrtc import compile_both
+from exprten_jit.ir import Leaf
 
 import exprten as xt
 from exprten.gpu.driver import install
+from exprten.kernels.arguments import Arguments
 from exprten.options import USE_CTYPES
+from exprten.statement.lists import lists_of
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
 direct = pytest.mark.skipif(USE_CTYPES, reason="calls from machine code are switched off")
@@ -324,6 +328,25 @@ def test_lists_are_entered_from_machine_code(driver: EmulatedDriver) -> None:
 @xt.kernel
 def scale(w, g, *, lr):  # type: ignore[no-untyped-def]
     w[...] = (w + lr * g) * 0.5
+
+
+@pytest.mark.nvrtc
+@pytest.mark.parametrize("arch", ["sm_75", "sm_120"])
+def test_the_text_of_a_list_takes_what_it_is_given(driver: EmulatedDriver, arch: str) -> None:
+    made = []
+    for pad in (False, True):
+        w, g = xt.ones((5, 7), device=xt.gpu(0), pad=pad), xt.ones((5, 7), device=xt.gpu(0))
+        _, prepared = Arguments(sgd._of, sgd._of.bind(w, g, lr=0.5)).prepare()
+        assert prepared is not None
+        made.append(lists_of(prepared[1]))
+    assert made[0] is not made[1]
+    for lists in made:
+        assert lists is not None
+        cubin, text = compile_both(lists.cuda.text, arch)
+        (entry,) = lists.cuda.entries
+        given = [8 if isinstance(x, Leaf) else x.dtype.itemsize for x in entry.arguments]
+        assert [p.bytes for p in ptx.parameters(text)["kernel"]] == given
+        assert cubin.resources["kernel"].spill_stores == 0
 
 
 @direct

@@ -263,9 +263,11 @@ class _Graph:
     """A recorded graph, made executable."""
 
     def __init__(self, graph: int) -> None:
-        self._graph = graph
-        self.executable = runtime.graphInstantiate(graph)
+        try:
+            self.executable = runtime.graphInstantiate(graph)
+        finally:
+            runtime.graphDestroy(graph)  # what is executable is a copy
 
     def __del__(self) -> None:
-        runtime.graphExecDestroy(self.executable)
-        runtime.graphDestroy(self._graph)
+        if hasattr(self, "executable"):
+            runtime.graphExecDestroy(self.executable)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from exprten_jit.directcall import slot_offsets
+from exprten_jit.locks import lock
 
 from ..errors import DeviceError
 from .cublas import Gemm
@@ -163,8 +164,9 @@ class _InForce:
 
     def pause(self, more: int) -> None:
         """Let everything that launches go through Python: until it was paused as often less."""
-        self._paused += more
-        self.launching = None if self._paused else self._driver
+        with _lock:
+            self._paused += more
+            self.launching = None if self._paused else self._driver
 
     def fork(self) -> None:
         """A CUDA context does not live on in a child."""
@@ -173,6 +175,7 @@ class _InForce:
 
 
 INSTALL = 'pip install "exprten[cuda13]", or "exprten[cuda12]" for a driver of CUDA 12'
+_lock = lock()
 _in_force = _InForce()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_force.fork)

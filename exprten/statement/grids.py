@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from exprten_jit import gridwork
 from exprten_jit.backends.cubins import cubin_for, is_kept
-from exprten_jit.backends.cuda_emit import Cuda, Entry, emit, narrow
+from exprten_jit.backends.cuda_emit import Cuda, Entry, emit, fits, narrow
 from exprten_jit.backends.cuda_list import Listed, listed
 from exprten_jit.backends.cuda_run import Chip, Queue, launched, launcher, scratch_bytes
 from exprten_jit.backends.nvrtc import Cubin, Resources, ptx_of
@@ -129,6 +129,19 @@ class Launched:
         return self.blocks * self.entry.threads
 
 
+def _cuda(kernel: Kernel, sizes: Mapping[str, int], multiprocessors: int, *how: Any) -> Cuda:
+    """The text of a kernel for some sizes: often the one for the sizes before."""
+    key = (id(kernel), multiprocessors, *how)
+    _, before = _texts.get(key, (kernel, None))
+    if before is None or not fits(before, sizes):
+        before = emit(program(kernel, sizes, multiprocessors, *how), sizes)
+        _texts[key] = kernel, before  # which keeps the kernel, and so its id
+    return before
+
+
+_texts: dict[tuple[Any, ...], tuple[Kernel, Cuda]] = {}
+
+
 class Grids:
     """A kernel for tensors of given sizes on a device."""
 
@@ -144,7 +157,7 @@ class Grids:
         here = driver()
         self._device, self.driver, self._fast_math = device, here, fast_math
         self._chip = Chip(here.arch(device.index), here.multiprocessors(device.index))
-        self.cuda: Cuda = emit(program(kernel, sizes, self._chip.multiprocessors, order, overlapping), sizes)
+        self.cuda = _cuda(kernel, sizes, self._chip.multiprocessors, order, tuple(overlapping))
         self.scratch = scratch_bytes(self.cuda, sizes)
         self._sizes = dict(sizes)
 

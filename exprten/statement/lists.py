@@ -54,11 +54,14 @@ class Lists(Grids):
     def __init__(self, of: Grids, row: Listed) -> None:
         self.like(of, row.cuda)
         self.row, self._of = row, of
+        self._queued: dict[bool, Queued] = {}
         self._tables: weakref.WeakKeyDictionary[Stream, dict[bytes, Table]] = weakref.WeakKeyDictionary()
 
     def queued(self, alike: bool) -> Queued:
         """As for one row: which rows share a text is decided by it."""
-        return replace(self._of.queued(alike), scratch=0)
+        if alike not in self._queued:
+            self._queued[alike] = replace(self._of.queued(alike), scratch=0)
+        return self._queued[alike]
 
     def run(self, address: int, words: bytes, stream: Stream) -> None:
         """Call machine code that launches lists."""

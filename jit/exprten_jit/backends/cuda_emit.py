@@ -68,6 +68,14 @@ def module(body: str, wide: bool) -> str:
     return "\n\n".join(["\n".join(head), body]) + "\n"
 
 
+def fits(cuda: Cuda, sizes: Mapping[str, int]) -> bool:
+    """Whether the text is that for other sizes of the same kernel, too: without folds only the width of indices depends on them."""
+    program = cuda.program
+    if any(isinstance(node, Fold) for grid in program.grids for s in grid.stores for node in walk(s.value)):
+        return False
+    return any(greatest(grid, sizes) >= NARROW for grid in program.grids) == cuda.wide
+
+
 def narrow(program: Program, size: str) -> int:
     """The most that the one size of a program without folds may be for indices of 32 bits."""
     low, high = 0, NARROW
