@@ -584,24 +584,6 @@ def test_what_is_folded_along_the_source_is_stored_across(name):
     assert plan.scratch_bytes < 1 << 17
 
 
-@pytest.mark.parametrize("shape", [(70, 130), (6, 64)], ids=str)
-def test_what_is_folded_across_the_source_is_stored_across(shape):
-    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
-    for statement in (softmax, standardised):
-        want = xt.evaluate(statement(xt, xt.asarray(x), 0)).numpy()
-        for options in (*({"vector_bits": bits} for bits in WIDTHS), {"num_threads": 2}):
-            out = place(np.zeros(shape[::-1], np.float32), "padded")
-            with xt.options(**options):
-                plan = xt.plan(xt.asarray(out.array).T, statement(xt, xt.asarray(x), 0))
-                turned = xt.evaluate(statement(xt, xt.asarray(x).T, 1)).numpy()
-            assert "strip" in str(plan.nest) and "turned from" in str(plan.nest), plan.nest
-            same(plan.run().numpy(), want, f"{shape}, {options}")
-            same(turned.T, want, f"{shape}, {options}")
-            out.assert_untouched()
-    plan = xt.plan(xt.zeros((32, 6)).T, softmax(xt, xt.asarray(x[:6, :32]), 0))
-    same(judged(plan), xt.evaluate(softmax(xt, xt.asarray(x[:6, :32]), 0)).numpy())
-
-
 @pytest.mark.parametrize("columns", [1, 2, 3, 10, 17, 31, 65])
 def test_a_few_columns_of_many_rows(columns):
     for rows in (3, 257, 1000):

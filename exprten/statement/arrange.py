@@ -19,7 +19,6 @@ from ..expression.shape import Layout, Shape, broadcast_strides
 from ..modes import Mode
 from ..options import Options
 from .axes import (
-    TILED,
     Folded,
     Same,
     folded,
@@ -165,7 +164,7 @@ def _walked(
         if short:
             axes = short[0]
         else:
-            axes = axes if reverse else nearest_inside(axes, same, goal, free)
+            axes = axes if reverse else nearest_inside(axes, same, goal)
             axes = folds_first(rows_outside(axes, same) if free and axes else axes, same)
         extents = [goal.shape[k] for k in axes]
     if loops is not None:
@@ -193,6 +192,9 @@ def _operands(
         unknown += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
         operands.append(Operand(name, dtype, classes))
     return tuple(operands), unknown
+
+
+TILED = 5  # rows and columns: fewer are read faster one by one
 
 
 def _turns(found: Gathered, target: Layout, same: Same | None) -> bool:

@@ -144,29 +144,17 @@ def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], 
     return order, fits.pop()  # however few rows there are: another batch is not to be compiled for
 
 
-TILED = 5  # rows and columns: fewer are read faster one by one
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read
 
 
-COLUMNS = 32  # of a target that is stored in tiles: fewer are folded faster along rows, though these lie across
-
-
-def nearest_inside(axes: list[int], same: Same, target: Layout, free: bool) -> list[int]:
-    """The target's axes with the one innermost along which the largest folded operand runs on: where the target is small beside it, or
-    where there are many columns of it and stores may come in any order, so that tiles of it are stored as the target runs.
-    """
-    found = same.found
-    folded = set[int]().union(*(_below(found, found.structure[n][1]) for n in found.folds))
-    views = [(view.size, n, view) for n, view in zip(_leaves(found), found.layouts, strict=True) if n in folded]
-    if not views:
+def nearest_inside(axes: list[int], same: Same, target: Layout) -> list[int]:
+    """The target's axes with the one innermost along which the largest folded operand runs on, where the target is small beside it."""
+    views = [(view.size, n, view) for n, view in zip(_leaves(same.found), same.found.layouts, strict=True)]
+    size, n, view = max(views, key=lambda found: found[:2], default=(0, 0, target))
+    if size < SMALL * target.size:
         return axes
-    size, n, view = max(views, key=lambda found: found[:2])
     near = {p for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and abs(s) == 1}
     inner = [k for k in axes if same.of((TARGET, k)) in near]
-    many = any(target.shape[k] >= COLUMNS for k in inner) and all(target.shape[k] >= TILED for k in axes)
-    tiles = free and size >= target.size and many
-    if not tiles and size < SMALL * target.size:
-        return axes
     return [*(k for k in axes if k not in inner), *inner]
 
 
