@@ -350,6 +350,22 @@ def test_the_text_of_a_list_takes_what_it_is_given(driver: EmulatedDriver, arch:
 
 
 @direct
+def test_rows_that_were_left_to_python_have_no_table(driver: EmulatedDriver) -> None:
+    gpu = xt.gpu(0)
+    (ws, gs), (vs, hs) = ([[t for t in part if t.size] for part in lists(gpu)] for _ in range(2))
+    for _ in range(4):
+        sgd.foreach(ws, gs, lr=0.5)
+    kept, before = [w.numpy() for w in ws], [v.numpy() for v in vs]
+    with xt.graph_capture(gpu):
+        sgd.foreach(vs, hs, lr=0.5)
+    sgd.foreach(vs, hs, lr=0.5)
+    for w, k in zip(ws, kept, strict=True):
+        np.testing.assert_array_equal(w.numpy(), k)
+    for v, b, h in zip(vs, before, hs, strict=True):
+        np.testing.assert_array_equal(v.numpy(), b - 0.5 * h.numpy())
+
+
+@direct
 def test_a_table_that_was_not_uploaded_is_not_used(driver: EmulatedDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = xt.gpu(0)
     ws, gs = lists(gpu)
