@@ -46,6 +46,15 @@ def test_quick_run_of_kernels_prints_every_row():
     assert rows >= {"call", "momentum", "adam", "small", "resnet50"}
 
 
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
+def test_quick_run_of_launches_prints_every_row():
+    environment = {**os.environ, "PYTHONPATH": PATH}
+    command = [sys.executable, "tests/benchmarks/gpu_launch.py", "--quick"]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert [line.split()[0] for line in ran.stdout.splitlines()] == ["statement", "kernel", "lists"] * 2
+
+
 GPU_ROWS = {"sgd", "momentum", "adam", "sigmoid", "gelu", "softmax", "rowsum", "sum"}
 # Enough of CuPy to show that the script times, and writes what it times: on NumPy's arrays, with a clock for events.
 NO_CUPY = """if True:
