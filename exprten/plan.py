@@ -56,8 +56,10 @@ class Plan:
 
     @property
     def launches(self) -> int:
-        """Entries into machine code; on a GPU products that are called and functions that are launched: one a phase."""
-        return self.phases if self._target.device.kind == "gpu" else 0 if self._prepared is None else 1
+        """Entries into machine code; on a GPU products that are called and functions that are launched: one a phase, of a batch perhaps more."""
+        if self._target.device.kind == "gpu":
+            return self.phases + (0 if self._called is None else self._called.more)
+        return 0 if self._prepared is None else 1
 
     @property
     def threads(self) -> int:

@@ -71,7 +71,7 @@ def test_axes_of_a_batch_that_run_on_are_one(driver, gpus):
     plan = xt.plan(out[:, ::2], x[:, ::2] @ w[:, ::2])
     plan.run()
     assert [g.batch for g in driver.products] == [2, 2]
-    assert plan.call.endswith("2 x 2 times")
+    assert plan.call.endswith("2 x 2 times") and (plan.phases, plan.launches) == (1, 2)
 
 
 @given(st.data())

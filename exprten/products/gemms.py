@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from ..gpu.cublas import Gemm
@@ -24,6 +25,11 @@ class Multiplied:
     operands: tuple[int, int]
     strided: Steps
     others: tuple[Steps, ...]
+
+    @property
+    def launches(self) -> int:
+        """How often cuBLAS is called."""
+        return prod(extent for extent, *_ in self.others)
 
 
 def batch_of(term: Term) -> tuple[Steps, tuple[Steps, ...]]:

@@ -210,6 +210,7 @@ def _multiplying(
         made.recompute = then.launch.recompute
     operands = len(made.first)
     words = f"={operands}q" + "".join(s.found.words)
+    made.more = sum(p.launches - 1 for p in products)
     made.products = Products(s.target.device, products, folds, after, words, operands)
     return made
 

@@ -42,6 +42,7 @@ class Called(Launch):
     then: Launch | None = None
     nbytes: tuple[int, ...] = ()  # of the target and each leaf of what comes after
     note: str = ""  # what should be known of it
+    more: int = 0  # launches on a GPU beside one a product
 
 
 @dataclass(frozen=True)

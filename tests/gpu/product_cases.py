@@ -203,7 +203,7 @@ def test_what_is_around_a_product_comes_after_it_over_the_target(gpu, value):
     out = of(np.full((6, 7), np.nan, np.float32), gpu)
     names = {"b": of(bias, gpu), "xt": xt, "y": xt.full((6, 7), 2.0, device=gpu), "e": xt.dot(of(p, gpu), of(q, gpu))}
     plan = xt.plan(out, eval(value, names))
-    assert plan.call.startswith("cublas: ") and plan.ir and (plan.phases, plan.temporaries) == (2, 0)
+    assert plan.call.startswith("cublas: ") and plan.ir and plan.phases == plan.launches >= 2 and not plan.temporaries
     for _ in range(3):
         out[...] = eval(value, names)
     np.testing.assert_array_equal(out.numpy(), AROUND[value](p @ q, bias))
