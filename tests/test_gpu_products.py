@@ -1,5 +1,6 @@
 """Products on an emulated GPU, where cuBLAS is NumPy that checks its arguments; and how the real one is called."""
 
+import contextlib
 import ctypes
 import os
 
@@ -384,6 +385,24 @@ def test_a_refusal_has_the_words_of_cublas():
     handle = Cublas(Library(status=13))
     with pytest.raises(CublasError, match="cublasGemmEx_64 failed: refused"):
         handle.gemm(GOOD._replace(batch=1), 0, 0, 0)
+
+
+def test_the_driver_of_cupy_has_a_handle_for_each_device():
+    pytest.importorskip("cupy")
+    from exprten.gpu.cupy_driver import CupyDriver
+
+    library = Library(status=13)
+    here = CupyDriver.__new__(CupyDriver)
+    here._devices, here._cublas, here._lock = [contextlib.nullcontext()] * 2, {}, contextlib.nullcontext()
+    here.__dict__["_products"] = library
+    assert here.without_gemm() == ""
+    for device in (0, 1, 1):
+        text = rf"^gpu: cublasGemmEx_64 failed: refused, on gpu\({device}\), for Gemm\("
+        with pytest.raises(xt.DeviceError, match=text):
+            here.gemm(device, 11, GOOD._replace(batch=1), 4096, 512)
+    assert [name for name, _ in library.calls].count("cublasSetMathMode") == 2
+    here.__dict__["_products"] = MISSING
+    assert here.without_gemm() == MISSING
 
 
 @pytest.mark.parametrize(

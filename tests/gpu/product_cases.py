@@ -1,12 +1,14 @@
 """Products that hold on every GPU, real or emulated: by cuBLAS, with what is around them, or as folds."""
 
-import ml_dtypes
 import numpy as np
 import pytest
+from exprten_jit.dtypes import DTYPES
+from strategies import HALVES
 
 import exprten as xt
 
-TYPES = ["float32", "float64", "complex64", "complex128", "float16", "bfloat16"]
+NARROW = [dtype.name for dtype in HALVES]
+TYPES = ["float32", "float64", "complex64", "complex128", *NARROW]
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def numbers(shape, dtype=np.float32, seed=0):
 
 
 def named(name):
-    return np.dtype(getattr(ml_dtypes, name, name))
+    return DTYPES[name].numpy
 
 
 # Layouts: how an array lies on a device, as part of memory that is full of sevens.
@@ -253,7 +255,7 @@ def test_a_batch_of_more_axes(gpu, shapes, how):
 # Narrow floats.
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", NARROW)
 def test_narrow_floats_are_added_up_in_float32_and_rounded_once(gpu, dtype):
     row = named(dtype)
     rng = np.random.default_rng(0)
