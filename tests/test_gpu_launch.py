@@ -1,5 +1,6 @@
 """The launch path of statements on a GPU, which is emulated: direct calls, lists in one launch, graphs."""
 
+import threading
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -363,6 +364,30 @@ def test_rows_that_were_left_to_python_have_no_table(driver: EmulatedDriver) -> 
         np.testing.assert_array_equal(w.numpy(), k)
     for v, b, h in zip(vs, before, hs, strict=True):
         np.testing.assert_array_equal(v.numpy(), b - 0.5 * h.numpy())
+
+
+@direct
+def test_rows_of_another_thread_have_no_table_of_these(driver: EmulatedDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = xt.gpu(0)
+    (ws, gs), (vs, hs), (us, fs) = ([[t for t in part if t.size] for part in lists(gpu)] for _ in range(3))
+    for _ in range(4):
+        sgd.foreach(us, fs, lr=0.5)
+    before, allocate = [[t.numpy() for t in one] for one in (ws, vs)], driver.allocate_host
+
+    def meanwhile(nbytes: int) -> tuple[int, object]:
+        monkeypatch.undo()
+        other = threading.Thread(target=lambda: sgd.foreach(vs, hs, lr=0.5))
+        other.start()
+        other.join()
+        return allocate(nbytes)
+
+    monkeypatch.setattr(driver, "allocate_host", meanwhile)
+    sgd.foreach(ws, gs, lr=0.5)
+    sgd.foreach(vs, hs, lr=0.5)
+    for w, b, g in zip(ws, before[0], gs, strict=True):
+        np.testing.assert_array_equal(w.numpy(), b - 0.5 * g.numpy())
+    for v, b, h in zip(vs, before[1], hs, strict=True):
+        np.testing.assert_array_equal(v.numpy(), b - 0.5 * h.numpy() - 0.5 * h.numpy())
 
 
 @direct

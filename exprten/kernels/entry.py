@@ -11,7 +11,8 @@ import numpy as np
 from exprten_jit.directcall import Seen, slot_offsets
 from exprten_jit.entries import Entry, Operand, Row, Scope
 from exprten_jit.kernelcall import kernel_call
-from exprten_jit.listcall import TABLE, ListCode, list_call
+from exprten_jit.listcall import HEADER, TABLE, ListCode, list_call
+from exprten_jit.locks import lock
 from exprten_jit.scalarcode import supported
 from exprten_jit.vectorcall import callable_type, redirect, redirectable, redirected
 
@@ -213,22 +214,25 @@ def launched(rows: Sequence[Row], lists: Sequence[Lists]) -> Callable[[Entry], i
     def make(entry: Entry) -> int:
         codes: list[ListCode] = []
         held: list[object] = []  # what machine code has the addresses of
+        turn = lock()
 
         def upload(words: bytes, buffers: tuple[Any, ...]) -> None:
             (code,), stream = codes, buffers[0].stream
             head = np.frombuffer(words, np.int64)
-            given = head[2:].reshape(head[0], head[1])
+            given = head[HEADER:].reshape(head[0], head[1])
             kinds = np.array(leaders)[given[:, 0]]
             try:
                 with pinned(buffers, "foreach"):
                     found = {int(k): _table(lists[k], given[kinds == k], stream) for k in np.unique(kinds)}
-                for k in range(len(rows)):
-                    table, first = found.get(k), int(np.argmax(kinds == k))
-                    at = [table.rows, table.row_of, table.blocks, first] if table is not None else [0] * TABLE
-                    for j, word in enumerate(at):
-                        code.tables[TABLE * k + j] = word
-                held[:] = [stream, *found.values()]
-                lists[0].run(code.run, words, stream)
+                with turn:
+                    for k in range(len(rows)):
+                        table, first = found.get(k), int(np.argmax(kinds == k))
+                        at = [table.rows, table.row_of, table.blocks, first] if table is not None else [0] * TABLE
+                        code.tables[TABLE * k : TABLE * (k + 1)] = at
+                    held[:] = [stream, *found.values()]
+                    lists[0].run(code.run, words, stream)
+                    if code.changes() != head[2]:  # it has seen another thread's rows since
+                        code.forget()
             except BaseException:
                 code.forget()
                 raise

@@ -82,14 +82,14 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i64 @llvm.umax.i64(i64, i64)
 """
 
-# n, words a row, rows: the kernel of each (on a GPU: its kind), and its words.
+# n, words a row, the number of the change, rows: the kernel of each (on a GPU: its kind), and its words.
 _MANY = """
 define void @many(ptr %words, i64 %threads) {
 entry:
   %n = load i64, ptr %words
   %second = getelementptr i64, ptr %words, i64 1
   %stride = load i64, ptr %second
-  %rows = getelementptr i64, ptr %words, i64 2
+  %rows = getelementptr i64, ptr %words, i64 3
   br label %each
 each:
   %i = phi i64 [ 0, %entry ], [ %i1, %each ]
@@ -105,14 +105,10 @@ done:
   ret void
 }
 """
-HEADER = 2  # words before the rows
-BLOCK, CAPACITY, VALID, STREAM = (
-    0,
-    8,
-    16,
-    24,
-)  # in the state: where rows lie, how many there is space for, how many are known to be
-# apart, and the stream of their memory
+HEADER = 3  # words before the rows
+# In the state: where rows lie, how many there is space for, how many are known to be apart, the stream of their memory, and how often
+# they were others.
+BLOCK, CAPACITY, VALID, STREAM, CHANGES = range(0, 40, 8)
 TABLE = 4  # words of a table: where its rows lie, where it is said which row a block is for, how many blocks, and the first of its rows
 
 
@@ -123,19 +119,21 @@ class ListCode:
 
     On a GPU rows are launched by kinds, each with its table, `TABLE` of the words `tables`; one without blocks is not launched. Lists
     whose addresses, sizes or stream are not those of the last call go to `entry.pinned`; `forget` lets the next ones go there too.
+    `changes` counts them: each has its number in its words.
     """
 
     enter: int
     run: int
     tables: ctypes.Array[ctypes.c_int64]
     forget: Callable[[], None]
+    changes: Callable[[], int]
 
 
 def list_call(entry: Entry, rows: Sequence[Row], reader: Reader) -> ListCode:
     """The code for lists of rows, each of one of the kinds `rows`."""
     code = _Lists(entry, rows, reader)
     text = code.module()
-    state = (ctypes.c_int64 * 4)()
+    state = (ctypes.c_int64 * 5)()
     tables = (ctypes.c_int64 * (TABLE * len(rows)))()
     keep(entry, *rows, state, tables, *code.objects.values())
     symbols = code.symbols(c_api(*C_API)) | {"state": ctypes.addressof(state), "tables": ctypes.addressof(tables)}
@@ -145,7 +143,9 @@ def list_call(entry: Entry, rows: Sequence[Row], reader: Reader) -> ListCode:
     def forget() -> None:
         state[VALID // 8] = 0
 
-    return ListCode(compiled.address["enter"], compiled.address["many"], tables, forget)
+    return ListCode(
+        compiled.address["enter"], compiled.address["many"], tables, forget, lambda: int(state[CHANGES // 8])
+    )
 
 
 def _launches(rows: Sequence[Row], scalars: Sequence[int]) -> str:
@@ -241,7 +241,14 @@ class _Lists(Reading):
         moved = t.let(f"xor i64 {number}, {self._read(last)}", "i64").name
         t.put(f"store i64 {number}, ptr {last}")
         t.put(f"store i64 {t.let(f'or i64 {moved}, {self._read(diff)}', 'i64').name}, ptr {diff}")
-        t.when(self._compared(block, diff), lambda: self._all_pinned(block))
+
+        def changed() -> None:
+            number = t.index("add", self._read(self._state(CHANGES)), 1)
+            t.put(f"store i64 {number}, ptr {self._state(CHANGES)}")
+            t.put(f"store i64 {number}, ptr {_word(t, block, 2)}")
+            self._all_pinned(block)
+
+        t.when(self._compared(block, diff), changed)
         return queue
 
     def _on_one_stream(self, row: Row, read: Read) -> None:
