@@ -260,6 +260,8 @@ def line(name: str, found: dict[str, Any]) -> str:
 def measure(given: argparse.Namespace) -> dict[str, Any]:
     """Everything, as the JSON has it."""
     contenders, missing = available()
+    if "exprten" in missing:
+        sys.exit(missing["exprten"])
     clock, n = Clock(), max(SMALL, given.mib << 18)
     bandwidth = copied(n, given.rounds, clock)
     report = {**machine(), "MiB": given.mib, "missing": missing, "copy GB/s": bandwidth, "rows": {}}
@@ -309,7 +311,7 @@ def main() -> None:
     if given.json:
         given.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
     if not all(found.get("exprten") == "ok" for found in results.values()):
-        sys.exit("exprten differs")
+        sys.exit(missing.get("exprten", "exprten differs"))
 
 
 if __name__ == "__main__":
