@@ -21,8 +21,9 @@ from .modes import Mode, mode_error, mode_of
 from .options import current
 from .products.call import prepared
 from .statement.gather import Gathered, gather
-from .statement.launch import Launch, Statement, alias_error, launch_of, run
+from .statement.launch import alias_error, launch_of
 from .statement.overlap import injective, inside, order, shares
+from .statement.running import Launch, Statement, run
 from .storage.buffer import NO_MEMORY, Buffer, Promised
 
 T = TypeVar("T", bound=Leaf | Joined)

@@ -23,7 +23,7 @@ from .statement import recompute
 from .statement.cached import Facts
 from .statement.gather import WEAK
 from .statement.grids import Grids
-from .statement.launch import Launch, Statement, run
+from .statement.running import Launch, Statement, run
 from .target import Target
 from .tensor import Tensor
 

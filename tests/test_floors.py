@@ -63,6 +63,7 @@ FLOORS = {
         "statement.grids",
         "statement.direct statement.positions statement.recompute",
         "statement.cached",
+        "statement.running",
         "statement.launch",
         "statement.lists",
         "products.*",

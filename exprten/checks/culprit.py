@@ -24,7 +24,7 @@ from ..expression.remap import Remap
 from ..expression.show import tree
 from ..expression.stores import Row, Stores
 from ..options import unwatched
-from ..statement.launch import Statement
+from ..statement.running import Statement
 from . import trail
 from .places import Array, before, place
 

@@ -20,7 +20,7 @@ from ..expression.expand import expanded
 from ..expression.expr import Expr
 from ..options import unwatched
 from ..products.terms import Called
-from ..statement.launch import Launch, Statement
+from ..statement.running import Launch, Statement
 from ..storage.buffer import pinned
 from .places import Arrays, arrays, give_back
 

@@ -12,7 +12,7 @@ from ..expression.expr import late
 from ..expression.leaf import Leaf
 from ..expression.stores import Stores
 from ..gpu.driver import driver
-from ..statement.launch import Launch, Statement
+from ..statement.running import Launch, Statement
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = dict[str, tuple[Array, int]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..expression.expr import late
 from ..options import DEFAULT, trails
-from ..statement.launch import Launch, Statement
+from ..statement.running import Launch, Statement
 from . import trail
 from .culprit import run_and_look
 from .judge import run_compared, run_interpreted

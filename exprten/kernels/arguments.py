@@ -19,8 +19,8 @@ from ..expression.expr import Scalar, coerce
 from ..expression.number import Number, evaluate
 from ..expression.shape import Layout
 from ..options import counters, current
-from ..statement.launch import Launch, Statement
 from ..statement.lists import Row
+from ..statement.running import Launch, Statement
 from ..storage.buffer import Promised
 from ..tensor import Tensor
 from .entry import Form

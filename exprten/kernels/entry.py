@@ -20,8 +20,9 @@ from ..expression.leaf import Leaf
 from ..options import DEFAULT, USE_CTYPES, Options, scope, variable
 from ..statement.direct import reader
 from ..statement.grids import Grids
-from ..statement.launch import DIRECT_AFTER, RELEASE, Launch, Statement, run_pinned
+from ..statement.launch import DIRECT_AFTER
 from ..statement.lists import Lists, Table
+from ..statement.running import RELEASE, Launch, Statement, run_pinned
 from ..storage.buffer import Promised, pinned
 from ..storage.device import Stream
 from ..tensor import Tensor
@@ -227,7 +228,9 @@ def launched(rows: Sequence[Row], lists: Sequence[Lists]) -> Callable[[Entry], i
                 with turn:
                     for k in range(len(rows)):
                         table, first = found.get(k), int(np.argmax(kinds == k))
-                        at: list[Any] = [table.rows, table.row_of, table.blocks, first] if table is not None else [0] * TABLE
+                        at: list[Any] = (
+                            [table.rows, table.row_of, table.blocks, first] if table is not None else [0] * TABLE
+                        )
                         code.tables[TABLE * k : TABLE * (k + 1)] = at
                     held[:] = [stream, *found.values()]
                     lists[0].run(code.run, words, stream)

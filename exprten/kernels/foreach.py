@@ -11,9 +11,10 @@ from exprten_jit import entries
 from ..errors import AliasError, ExprtenError
 from ..expression.leaf import Leaf
 from ..options import current
-from ..statement.launch import DIRECT_AFTER, Launch, Statement, run, run_at
+from ..statement.launch import DIRECT_AFTER
 from ..statement.lists import Lists, Row, lists_of, run_rows
 from ..statement.overlap import shares
+from ..statement.running import Launch, Statement, run, run_at
 from .arguments import Arguments, Definition, Ready, traced
 from .entry import Entrance, enterable, launched, row_of, several
 from .trace import Trace

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ..statement.launch import DIRECT_AFTER, Launch, Statement, run, run_at
+from ..statement.launch import DIRECT_AFTER
+from ..statement.running import Launch, Statement, run, run_at
 from .arguments import Arguments, definition, traced
 from .entry import Entrance, enterable, row_of, single
 from .foreach import foreach_type

@@ -9,7 +9,7 @@ from ..expression.show import tree
 from ..expression.stores import Stores
 from ..modes import MODES
 from ..plan import Plan
-from ..statement.launch import run
+from ..statement.running import run
 from .arguments import Arguments
 from .trace import Trace
 

@@ -10,8 +10,9 @@ from ..expression.stores import Stores
 from ..modes import MODES
 from ..options import current
 from ..statement.gather import WEAK, Gathered, gather
-from ..statement.launch import Launch, Statement, launch_of
+from ..statement.launch import launch_of
 from ..statement.overlap import inside, order, shares
+from ..statement.running import Launch, Statement
 
 
 def prepare(node: Stores) -> tuple[Statement, Launch] | None:

@@ -20,7 +20,8 @@ from ..expression.expr import Expr
 from ..expression.leaf import Leaf
 from ..options import count, may_compile
 from ..statement.arrange import Arranged, Signature
-from ..statement.launch import RELEASE, Launch, Statement, launch_of
+from ..statement.launch import launch_of
+from ..statement.running import RELEASE, Launch, Statement
 from .calltext import flops
 from .matrices import Matrices, matrices
 from .ongpu import launched

@@ -26,7 +26,7 @@ from ..gpu.driver import driver, launching
 from ..modes import MODES
 from ..statement.arrange import Arranged, Signature
 from ..statement.grids import Launching, refused
-from ..statement.launch import Launch, Statement, call
+from ..statement.running import Launch, Statement, call
 from ..storage.buffer import borrow
 from ..storage.device import Device
 from .gemms import Multiplied, at_run_time, batch_of, factors_of, gemms, looks_away

@@ -9,7 +9,7 @@ from typing import Any
 from exprten_jit.backends.llvm_call import Program
 
 from ..statement.gather import WEAK
-from ..statement.launch import Statement
+from ..statement.running import Statement
 
 _SIGNS: dict[str, Program] = {"add": (), "subtract": (("neg", None),)}  # modes that are calls
 

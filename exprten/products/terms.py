@@ -14,7 +14,7 @@ from ..expression.expr import Expr
 from ..expression.leaf import Leaf
 from ..expression.product import Dot
 from ..modes import MODES, Mode
-from ..statement.launch import Launch, Statement
+from ..statement.running import Launch, Statement
 from .matrices import Matrices, tensors
 from .scaled import Scaled, kept, part, terms_of, whole
 

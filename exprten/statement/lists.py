@@ -24,7 +24,7 @@ from ..gpu.staging import hold, room_for
 from ..storage.buffer import Buffer, pinned
 from ..storage.device import Stream
 from .grids import Grids
-from .launch import Launch, call, enter, run_at
+from .running import Launch, call, enter, run_at
 
 MAX_TABLES = 16  # of one kind of rows on a stream; beyond it they start afresh
 
