@@ -73,7 +73,13 @@ NO_CUPY = """if True:
         Event=Event, Device=device, runtime=runtime, get_elapsed_time=lambda a, b: 1e3 * (b.at - a.at))
     for name in ("zeros", "add", "exp", "sqrt", "copyto"):
         setattr(cupy, name, getattr(np, name))
-    cupy.asarray, cupy.asnumpy, cupy.fuse = np.array, np.array, lambda: lambda f: f
+    calls = []
+
+    def failing(*arrays):
+        calls.append(arrays)
+        if len(calls) > 9: raise RuntimeError("later")
+
+    cupy.asarray, cupy.asnumpy, cupy.fuse = np.array, np.array, lambda: lambda f: failing
     cupy.get_default_memory_pool = lambda: types.SimpleNamespace(free_all_blocks=lambda: None)
     special.erf = np.tanh
     sys.modules |= {"cupy": cupy, "cupyx": cupy, "cupyx.scipy": cupy, "cupyx.scipy.special": special}
@@ -113,6 +119,7 @@ def test_gpu_figures_are_written(tmp_path):
         assert row["exprten"]["share"] > 0 and len(row["exprten"]["rounds"]) == 2
     assert "AttributeError" in report["rows"]["sgd"]["cupy.ElementwiseKernel"]["error"]  # who fails is told
     assert report["overhead"]["exprten"]["ms"] > 0
+    assert report["overhead"]["cupy.fuse"] == {"error": "RuntimeError: later"}
 
 
 def test_quick_run_of_functions_prints_both_types():

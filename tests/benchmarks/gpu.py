@@ -166,15 +166,17 @@ class Clock:
         return took / OVERHEAD_CALLS * 1e3
 
 
-def in_turns(clocks: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """Times of each, one a round; the first round warms up."""
+def in_turns(clocks: dict[str, Callable[[], float]], rounds: int) -> tuple[dict[str, list[float]], Errors]:
+    """Times of each, one a round; the first round warms up. Who fails takes no more turns."""
     times: dict[str, list[float]] = {name: [] for name in clocks}
-    for n in range(rounds + 1):
-        for name, clock in clocks.items():
-            took = clock()
-            if n:
-                times[name].append(took)
-    return times
+    errors = Errors()
+    for _ in range(rounds + 1):
+        for name in [*times]:
+            why = failure(lambda name=name: times[name].append(clocks[name]()))
+            if why:
+                errors[name] = why
+                del times[name]
+    return {name: taken[1:] for name, taken in times.items()}, errors
 
 
 def summary(times: list[float]) -> dict[str, Any]:
@@ -189,14 +191,14 @@ def copied(n: int, rounds: int, clock: Clock) -> float:
 
     a, b = cupy.zeros(n, "f"), cupy.zeros(n, "f")
     way = Given("copy", lambda: cupy.copyto(b, a), None, dict)
-    return 8e-6 * n / statistics.median(in_turns({"copy": lambda: clock(way)}, rounds)["copy"])
+    return 8e-6 * n / statistics.median(in_turns({"copy": lambda: clock(way)}, rounds)[0]["copy"])
 
 
 def timed(row: Row, n: int, contenders: Sequence[Any], rounds: int, clock: Clock, bandwidth: float) -> dict[str, Any]:
     """Of everybody times and the share of the bandwidth; or an error."""
     given, errors = prepared(row, n, contenders)
-    times = in_turns({one.name: (lambda one=one: clock(one)) for one in given}, rounds)
-    found: dict[str, Any] = {name: {"error": said} for name, said in errors.items()}
+    times, late = in_turns({one.name: (lambda one=one: clock(one)) for one in given}, rounds)
+    found: dict[str, Any] = {name: {"error": said} for name, said in (errors | late).items()}
     for name, one in times.items():
         found[name] = summary(one)
         found[name]["GB/s"] = row.moves * n * 4e-6 / found[name]["ms"]
@@ -221,7 +223,9 @@ def overhead(rounds: int, clock: Clock) -> dict[str, Any]:
         why = failure(lambda name=name, make=make: clocks.update({name: _hosted(make(), clock)}))
         if why:
             errors[name] = {"error": why}
-    return {name: summary(times) for name, times in in_turns(clocks, rounds).items()} | errors
+    times, late = in_turns(clocks, rounds)
+    errors |= {name: {"error": why} for name, why in late.items()}
+    return {name: summary(taken) for name, taken in times.items()} | errors
 
 
 def _hosted(step: Callable[[], Any], clock: Clock) -> Callable[[], float]:
@@ -262,6 +266,8 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
     contenders, missing = available()
     if "exprten" in missing:
         sys.exit(missing["exprten"])
+    missing |= {one.name: "it has no GPU here" for one in contenders if not one.on_gpu}
+    contenders = [one for one in contenders if one.on_gpu]
     clock, n = Clock(), max(SMALL, given.mib << 18)
     bandwidth = copied(n, given.rounds, clock)
     report = {**machine(), "MiB": given.mib, "missing": missing, "copy GB/s": bandwidth, "rows": {}}

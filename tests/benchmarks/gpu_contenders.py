@@ -20,7 +20,7 @@ Make = Callable[[dict[str, Any]], Step]  # of arrays on the device
 class Exprten:
     """Statements of several lines are kernels."""
 
-    name = "exprten"
+    name, on_gpu = "exprten", True
     lib = SimpleNamespace(
         exp=xt.exp, sqrt=xt.sqrt, sigmoid=xt.sigmoid, erf=xt.erf,
         rowmax=lambda x: xt.max(x, axis=1, keepdims=True), rowsum=lambda x: xt.sum(x, axis=1, keepdims=True),
@@ -56,7 +56,7 @@ def _function(row: Row, lib: Any) -> Callable[..., None]:
 class CuPy:
     """Plain, fused, and with its text given."""
 
-    name = "cupy"
+    name, on_gpu = "cupy", True
 
     def __init__(self) -> None:
         self.cp = cp = importlib.import_module("cupy")
@@ -95,7 +95,8 @@ class Torch:
 
     def __init__(self) -> None:
         self.torch = torch = importlib.import_module("torch")
-        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.on_gpu = torch.cuda.is_available()
+        self.device = "cuda" if self.on_gpu else "cpu"
         self.lib = SimpleNamespace(
             exp=torch.exp, sqrt=torch.sqrt, sigmoid=torch.sigmoid, erf=torch.erf,
             rowmax=lambda x: x.amax(1, keepdim=True), rowsum=lambda x: x.sum(1, keepdim=True), total=lambda x: x.sum((0, 1), keepdim=True),
@@ -145,6 +146,7 @@ class Jax:
     def __init__(self) -> None:
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the others need memory too
         self.jax = jax = importlib.import_module("jax")
+        self.on_gpu = jax.devices()[0].platform == "gpu"
         jnp, special = jax.numpy, importlib.import_module("jax.scipy.special")
         self.lib = SimpleNamespace(
             exp=jnp.exp, sqrt=jnp.sqrt, sigmoid=jax.nn.sigmoid, erf=special.erf,
