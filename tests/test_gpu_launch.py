@@ -15,6 +15,7 @@ import exprten as xt
 from exprten.gpu.driver import install
 from exprten.kernels.arguments import Arguments
 from exprten.options import USE_CTYPES
+from exprten.statement.grids import queue_of
 from exprten.statement.lists import lists_of
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
@@ -565,3 +566,25 @@ def test_what_a_graph_cannot_hold_is_an_error(
 def test_the_cpu_records_no_graphs() -> None:
     with pytest.raises(xt.DeviceError, match="the CPU"), xt.graph_capture(xt.cpu()):
         pass
+
+
+def test_scratch_memory_of_one_thread_is_not_replaced_by_less(
+    driver: EmulatedDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream, more, sizes = xt.Stream(xt.gpu(0)), 1 << 20, {}
+    queue, allocate = queue_of(stream), driver.allocate
+    other = threading.Thread(target=lambda: queue.reserve(more))
+
+    def meanwhile(device: int, nbytes: int, handle: int) -> tuple[int, object]:
+        if not sizes:
+            sizes[0] = 0
+            other.start()
+            other.join(0.1)  # it may have to wait
+        found = allocate(device, nbytes, handle)
+        sizes[found[0]] = nbytes
+        return found
+
+    monkeypatch.setattr(driver, "allocate", meanwhile)
+    queue.reserve(1)
+    other.join()
+    assert sizes[queue.words.scratch] >= queue.words.room >= more

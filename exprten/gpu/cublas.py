@@ -121,6 +121,7 @@ def library(major: int) -> ctypes.PyDLL | str:
 
 def _opened(path: str) -> ctypes.PyDLL | str:
     try:
+        # PyDLL: between a product's launches comes none of another thread, for they share scratch memory
         opened = ctypes.PyDLL(path)
         for name, types in ARGUMENTS.items():
             getattr(opened, name).argtypes = types

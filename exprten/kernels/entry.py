@@ -228,10 +228,9 @@ def launched(rows: Sequence[Row], lists: Sequence[Lists]) -> Callable[[Entry], i
                 with turn:
                     for k in range(len(rows)):
                         table, first = found.get(k), int(np.argmax(kinds == k))
-                        at: list[Any] = (
-                            [table.rows, table.row_of, table.blocks, first] if table is not None else [0] * TABLE
-                        )
-                        code.tables[TABLE * k : TABLE * (k + 1)] = at
+                        at = [table.rows, table.row_of, table.blocks, first] if table is not None else [0] * TABLE
+                        for j, word in enumerate(at):
+                            code.tables[TABLE * k + j] = word
                     held[:] = [stream, *found.values()]
                     lists[0].run(code.run, words, stream)
                     if code.changes() != head[2]:  # it has seen another thread's rows since

@@ -80,14 +80,16 @@ class StreamQueue:
         self.memory: object = None
 
     def reserve(self, nbytes: int, stream: int | None = None) -> None:
-        """Have so much scratch memory, allocated in the order of its own stream, or another one. What was there before is freed so."""
+        """Have so much scratch memory, allocated in the order of its own stream, or another one."""
         words = self.words
-        if nbytes > words.room:
-            room = max(nbytes, 2 * words.room, SCRATCH)
-            words.room = 0
-            here = words.stream if stream is None else stream
-            words.scratch, self.memory = from_pool(room, Device("gpu", self._device), here)
-            words.room = room
+        with _growing:  # another thread on this stream may need less: it is not to have the last word
+            if nbytes > words.room:
+                room = max(nbytes, 2 * words.room, SCRATCH)
+                here = words.stream if stream is None else stream
+                words.scratch, memory = from_pool(room, Device("gpu", self._device), here)
+                # What was there before is less than that in all, and another thread may be about to launch with it.
+                self.memory = memory, self.memory
+                words.room = room
 
     def check(self) -> None:
         """Raise DeviceError where the driver refused a launch."""
@@ -103,7 +105,7 @@ class StreamQueue:
 
 
 _functions: weakref.WeakKeyDictionary[Driver, dict[tuple[int, str, bool], list[int]]] = weakref.WeakKeyDictionary()
-_lock = lock()
+_lock, _growing = lock(), lock()
 
 
 def queue_of(stream: Stream) -> StreamQueue:
