@@ -45,3 +45,19 @@ def test_a_statement_waits_for_the_streams_of_its_operands(gpu: xt.Device) -> No
     b += a
     a += b
     np.testing.assert_array_equal(a.numpy(), np.full(1000, 3, np.float32))
+
+
+@pytest.mark.parametrize("across", [(0, 0, 1), (0, 1, 0), (1, 0, 1), (1, 1, 0)])
+def test_folds_have_the_bits_of_the_cpu_where_operands_lie_across_each_other(
+    gpu: xt.Device, across: tuple[int, int, int]
+) -> None:
+    data = np.random.default_rng(2).standard_normal((70, 45)).astype(np.float32)
+
+    def one(device: xt.Device, axis: int) -> np.ndarray:
+        x, b, out = (xt.array(data.T if turned else data, device=device) for turned in across)
+        x, b, t = (v.T if turned else v for v, turned in zip((x, b, out), across, strict=True))
+        t[...] = (x - xt.mean(x, axis=axis, keepdims=True)) * b / xt.sum(x * b, axis=1 - axis, keepdims=True)
+        return out.numpy()
+
+    for axis in (0, 1):
+        np.testing.assert_array_equal(one(gpu, axis), one(xt.cpu(), axis))

@@ -105,10 +105,13 @@ def arrange(
     first = [n for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]
     views = [*targets, *(found.leaves[n - count] for n in first)]
     layouts = [*goals, *(found.layouts[n - count] for n in first)]
-    free = apart and not reverse and joined is None and target.device.kind == "cpu"
+    loose = (
+        apart and not reverse and joined is None
+    )  # the order of folds follows from that of the axes: on every device one
+    free = loose and target.device.kind == "cpu"
     vectors = target.device.kind == "cpu" and not reverse and joined is None and loops is None
     (axes, extents, strides, shifts), short = _walked(
-        layouts, found.indexed, joined, same, reverse, loops, free, vectors
+        layouts, found.indexed, joined, same, reverse, loops, loose, vectors
     )
     every, lengths = _extents(axes, extents, targets, joined)
     names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
