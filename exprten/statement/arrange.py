@@ -105,11 +105,10 @@ def arrange(
     first = [n for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]
     views = [*targets, *(found.leaves[n - count] for n in first)]
     layouts = [*goals, *(found.layouts[n - count] for n in first)]
-    loose = (
-        apart and not reverse and joined is None
-    )  # the order of folds follows from that of the axes: on every device one
-    free = loose and target.device.kind == "cpu"
-    vectors = target.device.kind == "cpu" and not reverse and joined is None and loops is None
+    # The order of folds follows from that of the axes, which is therefore one on all devices.
+    loose = apart and not reverse and joined is None
+    cpu = target.device.kind == "cpu"
+    free, vectors = loose and cpu, cpu and not reverse and joined is None and loops is None
     (axes, extents, strides, shifts), short = _walked(
         layouts, found.indexed, joined, same, reverse, loops, loose, vectors
     )
