@@ -351,9 +351,9 @@ DEVICES = [
     Case("asarray of a TPU's array", "xt.asarray(OnTpu())", xt.DeviceError,
          "asarray: a OnTpu lies on DLPack's device (12, 3)"),
     Case("cuda", "xt.plan(f, 1).cuda", xt.DeviceError,
-         "plan: a statement on cpu has no CUDA text; this version runs on the CPU only"),
+         "plan: <plan of target [...] = 1> has no CUDA text: it is on the CPU; a kernel whose tensors are on xt.gpu(0) has"),
     Case("ptx", "xt.plan(f, 1).ptx", xt.DeviceError,
-         "plan: a statement on cpu has no PTX; this version runs on the CPU only"),
+         "plan: <plan of target [...] = 1> has no PTX: it is on the CPU; a kernel whose tensors are on xt.gpu(0) has"),
 ]
 
 EXTENSIONS = [

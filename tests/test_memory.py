@@ -894,7 +894,7 @@ def test_pinned_memory_is_not_freed_and_not_resized():
 
 def test_kernel_without_the_lock_pins_target_and_operands(monkeypatch):
     """The moment in which the kernel runs is caught by the call into it: no timing."""
-    module = importlib.import_module("exprten.statement.launch")
+    module = importlib.import_module("exprten.statement.running")
     n = module.RELEASE
     a, b, out = xt.ones(n), xt.ones(n), xt.zeros(n)
     tensors, seen = (a, b, out), []
