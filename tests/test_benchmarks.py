@@ -131,3 +131,15 @@ def test_quick_run_of_functions_prints_both_types():
         [cell.strip() for cell in line.split("|")[1:3]] for line in ran.stdout.splitlines() if line.startswith("| `")
     ]
     assert rows == [[f"`{name}`", dtype] for name in ("exp", "arctan2") for dtype in ("float32", "float64")]
+
+
+def test_quick_run_of_layouts_prints_a_line_an_axis():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")])}
+    command = [sys.executable, "tests/benchmarks/layouts.py", "--kib", "64", "--rounds", "2", "--seconds", "1e-5"]
+    command += ["--only", "(n, 64, 128)", "--statements", "sum", "softmax"]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    lines = [line.split()[-3:] for line in ran.stdout.splitlines()]
+    assert lines[0] == ["axis", "sum", "softmax"]
+    assert [line[0] for line in lines[1:]] == ["0", "1", "2"]
+    assert all(float(figure) > 0 for line in lines[1:] for figure in line[1:])

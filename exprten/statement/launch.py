@@ -31,7 +31,7 @@ from .lower import Lowered, MovedError, lower
 from .positions import Elsewhere, elsewhere, wrong
 from .running import RELEASE, Launch, Statement, run_pinned
 
-DIRECT_AFTER = 2  # runs found again before a direct call is made: it costs as much as a small kernel
+DIRECT_AFTER = min(direct.AFTER)  # runs found again before anything is called directly
 MAX_LAUNCHES = 4096  # remembered statements with their shapes; beyond it the table starts afresh
 
 
@@ -69,7 +69,7 @@ def launch_of(s: Statement, make: Callable[[Statement], Launch] | None = None) -
         return launch
     counters.hits += 1
     launch.hits += 1
-    if launch.hits == DIRECT_AFTER:
+    if launch.direct and launch.hits in direct.AFTER:
         _make_direct(s, launch)
     return launch
 
@@ -78,7 +78,6 @@ def _make_direct(s: Statement, launch: Launch) -> None:
     """A statement that comes again and again is called without Python from now on."""
     if (
         USE_CTYPES
-        or not launch.direct
         or s.options.watched
         or isinstance(s.target, Joined)
         or isinstance(s.value, Stores)
@@ -90,10 +89,11 @@ def _make_direct(s: Statement, launch: Launch) -> None:
     def enter(words: bytes, buffers: tuple[Buffer, ...]) -> None:
         run_pinned(address, words, buffers)
 
-    direct.make(
+    made = direct.make(
         s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, launch.many, enter,
-        launch.launched,
+        launch.launched, direct.AFTER[launch.hits],
     )  # fmt: skip
+    launch.direct = not made
 
 
 def _new_launch(s: Statement) -> Launch:

@@ -79,7 +79,7 @@ class Launch:
     facts: cached.Facts | None = None  # of its kernel, if it is one
     grids: Grids | None = None  # of a kernel on a GPU
 
-    direct = True  # whether it may be called without Python
+    direct: bool = True  # whether a direct call may be made for it
 
     @property
     def launched(self) -> Launching | None:

@@ -1,0 +1,144 @@
+"""Layouts against each other: `python tests/benchmarks/layouts.py`, with exprten installed.
+
+Each statement runs on the same number of elements of float32, laid out in many ways. A figure is its time for a byte that is moved over
+the time for a byte of the same statement along packed rows of 1,024 elements, so above 1 that layout is slower. Moved are the bytes
+of the source and of the target, each once; where every other column is used, whole lines are. One thread; the layout and its base take
+turns, and medians are compared. `--kib` says how large a source is: 512 lies in the second cache, 65,536 in memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import statistics
+import timeit
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from measure import interleave
+
+import exprten as xt
+from exprten.statement import direct, launch
+
+
+def _softmax(x: xt.Expr, axis: int) -> xt.Expr:
+    powers = xt.exp(x - xt.max(x, axis, keepdims=True))
+    return powers / xt.sum(powers, axis, keepdims=True)
+
+
+STATEMENTS: dict[str, Callable[[xt.Expr, int], xt.Expr]] = {
+    "sum": xt.sum,
+    "max": xt.max,
+    "argmax": xt.argmax,
+    "softmax": _softmax,
+    "norm": lambda x, axis: (x - xt.mean(x, axis, keepdims=True)) / xt.std(x, axis, keepdims=True),
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a source looks like (`n` is what makes it as large as it is to be), how it is viewed, and the axes that are folded."""
+
+    name: str
+    shape: tuple[int, ...]  # in memory; 0 is as large as needed
+    axes: tuple[int, ...]
+    view: Callable[[xt.Tensor], xt.Tensor] = lambda x: x
+    back: Callable[[xt.Tensor], xt.Tensor] = lambda y: y  # of the target, where it has the source's shape
+    waste: int = 1  # lines are moved of which one part in so many is used
+
+
+def _transposed(x: xt.Tensor) -> xt.Tensor:
+    return x.T
+
+
+def _square(shape: tuple[int, ...], name: str) -> tuple[Layout, Layout]:
+    return (
+        Layout(f"{name} -> T", shape, (0, 1), view=_transposed),
+        Layout(f"T <- {name}", shape, (0, 1), back=_transposed),
+    )
+
+
+LAYOUTS = (
+    Layout("(n, 1024)", (0, 1024), (0,)),
+    Layout("(n, 64, 128)", (0, 64, 128), (0, 1, 2)),
+    Layout("reversed rows", (0, 1024), (1,), view=lambda x: x[::-1]),
+    Layout("reversed columns", (0, 1024), (1, 0), view=lambda x: x[:, ::-1]),
+    Layout("every other row", (0, 1024), (1, 0), view=lambda x: x[::2]),
+    Layout("every other column", (0, 1024), (1, 0), view=lambda x: x[:, ::2], waste=2),
+    *(Layout(f"(n, {k})", (0, k), (1, 0)) for k in (2, 3, 4, 5, 6, 8, 11, 16, 17, 24, 31, 33, 48)),
+    *(Layout(f"({k}, n)", (k, 0), (1, 0)) for k in (2, 3, 4, 5, 8)),
+    Layout("(n, 8, 16)", (0, 8, 16), (0, 1)),
+    Layout("(n, 3, 64)", (0, 3, 64), (0, 1)),
+    Layout("(n, 64, 3)", (0, 64, 3), (1, 2)),
+    *(pair for k in (2, 3, 5, 16, 31) for pair in _square((0, k), f"(n, {k})")),
+    *_square((0, 1024), "(n, 1024)"),
+    *_square((0, 1003), "(n, 1003)"),
+    Layout("(n, 64, 16) -> (16, n, 64)", (0, 64, 16), (0, 1, 2), view=lambda x: xt.transpose(x, (2, 0, 1))),
+)
+
+
+def shaped(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+    known = math.prod(n for n in shape if n)
+    return tuple(n or max(2, count // known) for n in shape)
+
+
+class Case:
+    """A statement on a layout: what to call, and how many bytes it moves."""
+
+    def __init__(self, layout: Layout, statement: str, axis: int, count: int) -> None:
+        memory = xt.empty(shaped(layout.shape, count))
+        memory.numpy()[...] = np.random.default_rng(0).standard_normal(memory.shape)
+        source = layout.view(memory)
+        result = STATEMENTS[statement](source, axis)
+        if result.shape == source.shape:
+            base = layout.back(source)
+            target = layout.back(xt.empty(base.shape))
+        else:
+            target = xt.empty(result.shape, dtype=result.dtype)
+        self.bytes = 4 * layout.waste * math.prod(source.shape) + target.dtype.itemsize * math.prod(target.shape)
+        self.timer = timeit.Timer("target[...] = result", globals={"target": target, "result": result})
+
+
+def fresh() -> None:
+    """Forget who is called directly, so that a statement's seventeenth layout is as well."""
+    launch._launches.clear()
+    direct._made.clear()
+    direct._optioned.clear()
+
+
+def measure(options: argparse.Namespace) -> Iterator[tuple[str, int, dict[str, float]]]:
+    count = options.kib * 256
+    packed = Layout("packed", (0, 1024), (1,))
+    for layout in LAYOUTS:
+        if not all(part in layout.name for part in options.only):
+            continue
+        for axis in layout.axes:
+            figures = {}
+            for name in options.statements:
+                fresh()
+                base, case = Case(packed, name, 1, count), Case(layout, name, axis, count)
+                times = interleave({"base": base.timer, "case": case.timer}, options.rounds, options.seconds)
+                took = {key: statistics.median(values) for key, values in times.items()}
+                figures[name] = took["case"] / case.bytes / (took["base"] / base.bytes)
+            yield layout.name, axis, figures
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kib", type=int, default=512, help="of a source")
+    parser.add_argument("--statements", nargs="+", choices=tuple(STATEMENTS), default=tuple(STATEMENTS))
+    parser.add_argument("--only", nargs="+", default=(), help="parts of a layout's name")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=1e-3, help="of a turn")
+    options = parser.parse_args(arguments)
+    os.environ["EXPRTEN_NUM_THREADS"] = "1"
+    with xt.options(num_threads=1):
+        print(f"{'source':<28} axis " + " ".join(f"{name:>8}" for name in options.statements))
+        for name, axis, figures in measure(options):
+            print(f"{name:<28} {axis:>4} " + " ".join(f"{x:>8.2f}" for x in figures.values()), flush=True)
+
+
+if __name__ == "__main__":
+    main()
