@@ -6,6 +6,8 @@ numbers of one sign.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from . import wide
 from .analytic import LN2, by_size, cos_sin, exp, in_turn, log_size, raised, roots, table
 from .angles import angle_of
@@ -101,7 +103,7 @@ arctan = in_turn(arctanh)
 
 
 def power(a: Complex, b: Complex) -> Complex:
-    """exp(b log(a)); to whole numbers below 100 products, as NumPy's. Of 0 it is 0 to a positive number, else NaN."""
+    """exp(b log(a)); to whole numbers below 100 products. Of 0 it is 0 to a positive number, else NaN."""
     size, angle = log_size(a), _wide_angle(a)
     x, y = double(b.re), double(b.im)
     re, im = x * size - y * angle, x * angle + y * size
@@ -129,16 +131,49 @@ def _wide_angle(z: Complex) -> Double:
 
 
 def _whole_power(a: Complex, n: Term, known: Term) -> Complex:
+    """Products of parts that are sums of two numbers: what cancels is right to the last place. Where there is no such sum, infinite or next to
+    nothing, NumPy's products.
+    """
     left = where(known, fabs(n), 0.0)
-    value = Complex(n.like(1.0), n.like(0.0))
-    square = a
+    one, plain_square, square = Complex(n.like(1.0), n.like(0.0)), a, _Wide(double(a.re), double(a.im))
+    plain, value = one, _Wide(double(one.re), double(one.im))
     for bit in range(7):
         half = trunc(left * 0.5)
         odd = left.differs(half + half)
-        value = chosen(odd, chosen(value.re.equals(1.0) & value.im.equals(0.0), square, multiply(value, square)), value)
-        left, square = half, multiply(square, square) if bit < 6 else square
-    one = Complex(n.like(1.0), n.like(0.0))
-    return chosen(n < 0.0, divide(one, value), value)
+        first = plain.re.equals(1.0) & plain.im.equals(0.0)
+        plain = chosen(odd, chosen(first, plain_square, multiply(plain, plain_square)), plain)
+        value = _either(odd, _either(first, square, value * square), value)
+        left = half
+        if bit < 6:
+            plain_square, square = multiply(plain_square, plain_square), square * square
+    below, most = n < 0.0, fabs(value.re.high) + fabs(value.im.high)
+    by = by_size(most, 2.0**600, 1.0, 2.0**-600)
+    x, y = value.re.times(by), value.im.times(by)
+    size = x * x + y * y
+    value = _either(below, _Wide((x / size).times(by), (-y / size).times(by)), value)
+    plain = chosen(below, divide(one, plain), plain)
+    inside = (most > 2.0**-900) & (most < INF)
+    return chosen(inside, Complex(_sum(value.re), _sum(value.im)), plain)
+
+
+@dataclass(frozen=True, eq=False)
+class _Wide:
+    """A complex number whose parts are sums of two."""
+
+    re: Double
+    im: Double
+
+    def __mul__(self, other: _Wide) -> _Wide:
+        return _Wide(self.re * other.re - self.im * other.im, self.re * other.im + self.im * other.re)
+
+
+def _either(condition: Term, a: _Wide, b: _Wide) -> _Wide:
+    return _Wide(choice(condition, a.re, b.re), choice(condition, a.im, b.im))
+
+
+def _sum(a: Double) -> Term:
+    """Of both, with the sign of a zero."""
+    return where(a.low.equals(0.0), a.high, a.value)
 
 
 TABLE = table({
