@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from .activation import LOWEST, plain_exp
+from . import coefficients as c
+from .activation import LOWEST
+from .exp import LOG2_E, reduced
 from .log import log1p
-from .terms import Pair, Term, fabs, fma, greater, lesser, scale, where
+from .terms import Pair, Term, fabs, fma, greater, lesser, nearest, polynomial, scale, where
+
+_EXP = {32: c.EXP_32, 64: c.EXP_64}
+
+
+def _exp(x: Term) -> Pair:
+    """exp(x) over a power of two, and its exponent."""
+    k, _ = nearest(x, LOG2_E)
+    return polynomial((1.0, 1.0, *_EXP[x.dtype.bits]), reduced(x, k)), k
 
 
 def _tail(a: Term) -> Pair:
     """exp(-abs(a)) over a power of two, and its exponent."""
-    return plain_exp(greater(-fabs(a), LOWEST[a.dtype.bits]))
+    return _exp(greater(-fabs(a), LOWEST[a.dtype.bits]))
 
 
 def sigmoid(a: Term) -> Term:
@@ -35,7 +45,7 @@ def log_sigmoid(a: Term) -> Term:
 
 def mish(a: Term) -> Term:
     """a w / (w + 2) with w = e (e + 2)."""
-    value, k = plain_exp(lesser(greater(a, LOWEST[a.dtype.bits]), 30.0))
+    value, k = _exp(lesser(greater(a, LOWEST[a.dtype.bits]), 30.0))
     e = scale(value, k)
     ratio = fma(value, e, value + value) / fma(e, e + 2.0, 2.0)
     return scale(greater(a, 10.0 * LOWEST[a.dtype.bits]) * ratio, k)
