@@ -21,6 +21,7 @@ from ..options import Options
 from .axes import (
     Folded,
     Same,
+    across_inside,
     folded,
     folds_first,
     lies_across,
@@ -161,9 +162,12 @@ def _walked(
     short = None
     if same is not None:
         goal = layouts[0]
-        if vectors:
+        across = across_inside(axes, same) if free else []
+        if vectors and not across:
             short = short_rows(axes, same, goal)
-        if short:
+        if across:
+            axes = folds_first(across, same)
+        elif short:
             axes = short[0]
         else:
             axes = axes if reverse else nearest_inside(axes, same, goal)

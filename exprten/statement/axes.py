@@ -144,6 +144,34 @@ def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], 
     return order, fits.pop()  # however few rows there are: another batch is not to be compiled for
 
 
+def across_inside(axes: list[int], same: Same) -> list[int]:
+    """The target's axes with the one innermost along which what is folded lies nearest together, where that is no axis that is folded:
+    such folds are taken across, however many elements there are. Nothing where there is none, or where a fold runs along its elements
+    and depends on that axis.
+    """
+    found, wanted, rows = same.found, list[Place](), set[Place | None]()
+    near = {n: _nearest(same, n, view) for n, view in zip(_leaves(found), found.layouts, strict=True)}
+    for n in found.folds:
+        key, ref = found.structure[n][:2]
+        over = {p for k, p in enumerate(same.dims(ref)) if k in key.map.axes}
+        places = [near[m] for m in sorted(_below(found, ref))]
+        if over.isdisjoint(p for p in places if p is not None):
+            wanted += [p for p in places if p in same.dims(n) and p is not None]
+        else:
+            rows.update(same.dims(n))
+    inner = [k for p in wanted if p not in rows for k in axes if same.of((TARGET, k)) == p]
+    if not inner:
+        return []
+    last = axes[-1] if axes[-1] in inner else inner[0]
+    return [*(k for k in axes if k != last), last]
+
+
+def _nearest(same: Same, n: int, view: Layout) -> Place | None:
+    """The axis along which a leaf's elements lie nearest together."""
+    steps = [(abs(s), p) for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and s]
+    return min(steps)[1] if steps else None
+
+
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read
 
 
