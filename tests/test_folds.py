@@ -584,6 +584,40 @@ def test_what_is_folded_along_the_source_is_stored_across(name):
     assert plan.scratch_bytes < 1 << 17
 
 
+@pytest.mark.parametrize("columns", [2, 3, 4, 5, 17, 33, 70])
+def test_what_lies_across_is_folded_across_whatever_the_sizes(columns):
+    for rows in (2, 3, 5, 33, 300):
+        x = elements("sum", "float32", (rows, columns), columns)
+        sums = np.array([brought_together(column, operator.add, np.float32(-0.0), ACROSS) for column in x.T])
+        for step in (1, 2):
+            source = xt.asarray(np.repeat(x, step, 1)[:, ::step])
+            plan = xt.plan(xt.zeros((columns, rows)), source.T - xt.sum(source.T, 1, keepdims=True))
+            same(plan.run().numpy(), (x - sums).T, f"{x.shape}, every {step}")
+            out = place(np.zeros((columns, rows), np.float32), "padded")
+            xt.asarray(out.array).T[...] = source - xt.sum(source, 0)
+            same(out.array, (x - sums).T, f"{x.shape}, every {step}")
+            out.assert_untouched()
+
+
+@pytest.mark.parametrize("shape", [(70, 130), (6, 64), (300, 5)], ids=str)
+def test_what_is_folded_across_the_source_is_stored_across(shape):
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    for statement in (softmax, standardised):
+        want = xt.evaluate(statement(xt, xt.asarray(x), 0)).numpy()
+        for options in (*({"vector_bits": bits} for bits in WIDTHS), {"num_threads": 2}):
+            out = place(np.zeros(shape[::-1], np.float32), "padded")
+            with xt.options(**options):
+                plan = xt.plan(xt.asarray(out.array).T, statement(xt, xt.asarray(x), 0))
+                turned = xt.evaluate(statement(xt, xt.asarray(x).T, 1)).numpy()
+            assert "strip" in str(plan.nest) and "turned from" in str(plan.nest), plan.nest
+            same(plan.run().numpy(), want, f"{shape}, {options}")
+            same(turned.T, want, f"{shape}, {options}")
+            out.assert_untouched()
+    few = x[:5, :32]
+    plan = xt.plan(xt.zeros(few.T.shape).T, standardised(xt, xt.asarray(few), 0))
+    same(plan.run().numpy(), judged(plan))
+
+
 @pytest.mark.parametrize("columns", [1, 2, 3, 10, 17, 31, 65])
 def test_a_few_columns_of_many_rows(columns):
     for rows in (3, 257, 1000):

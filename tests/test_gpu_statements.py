@@ -61,3 +61,25 @@ def test_folds_have_the_bits_of_the_cpu_where_operands_lie_across_each_other(
 
     for axis in (0, 1):
         np.testing.assert_array_equal(one(gpu, axis), one(xt.cpu(), axis))
+
+
+@pytest.mark.parametrize("shape", [(70, 45), (300, 2), (2, 40), (9, 4, 16)])
+def test_the_order_of_a_sum_that_lies_across_its_target_is_that_of_the_cpu(
+    gpu: xt.Device, shape: tuple[int, ...]
+) -> None:
+    data = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+
+    def turned(x: xt.Tensor) -> xt.Tensor:
+        return xt.transpose(x, (len(shape) - 1, *range(len(shape) - 1)))
+
+    def results(device: xt.Device, axis: int) -> list[np.ndarray]:
+        x = turned(xt.array(data, device=device))
+        e = xt.exp(x - xt.max(x, axis, keepdims=True))
+        e = e / xt.sum(e, axis, keepdims=True)
+        other = xt.zeros(shape, device=device)
+        turned(other)[...] = e
+        return [xt.evaluate(e).numpy(), other.numpy()]
+
+    for axis in range(len(shape)):
+        for here, there in zip(results(xt.cpu(), axis), results(gpu, axis), strict=True):
+            np.testing.assert_array_equal(here, there)

@@ -21,14 +21,11 @@ from ..options import Options
 from .axes import (
     Folded,
     Same,
-    across_inside,
     folded,
-    folds_first,
     lies_across,
+    loops_of,
     merged,
-    nearest_inside,
     rows_are_near,
-    rows_outside,
     short_rows,
 )
 from .gather import WEAK, Gathered, ones
@@ -162,16 +159,9 @@ def _walked(
     short = None
     if same is not None:
         goal = layouts[0]
-        across = across_inside(axes, same) if free else []
-        if vectors and not across:
+        if vectors:
             short = short_rows(axes, same, goal)
-        if across:
-            axes = folds_first(across, same)
-        elif short:
-            axes = short[0]
-        else:
-            axes = axes if reverse else nearest_inside(axes, same, goal)
-            axes = folds_first(rows_outside(axes, same) if free and axes else axes, same)
+        axes = short[0] if short else loops_of(axes, same, goal, free, reverse)
         extents = [goal.shape[k] for k in axes]
     if loops is not None:
         axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]

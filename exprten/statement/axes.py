@@ -8,7 +8,7 @@ next, they are merged: a sum over all of a packed tensor is a sum of one row.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from exprten_jit.reducers import SHORT
@@ -132,7 +132,7 @@ def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], 
     for n in found.folds:
         key, ref = found.structure[n][:2]
         live = [p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes]
-        if len(live) != 1 or _extent(same, live[0]) > SHORT[-1] or not _is_row(same, live[0]):
+        if len(live) != 1 or _extent(same, live[0]) > SHORT[-1] or not _is_row(same, live[0], _below(found, ref)):
             return None
         taken.update(live)
     outer = [k for k in axes if same.of((TARGET, k)) not in taken]
@@ -173,6 +173,31 @@ def _nearest(same: Same, n: int, view: Layout) -> Place | None:
 
 
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read
+
+
+def loops_of(axes: list[int], same: Same, target: Layout, free: bool, reverse: bool) -> list[int]:
+    """The target's axes in the order of the loops. `free`: elements may be stored in any order. Where some are side by side in what is
+    folded and others in the target, sizes decide what is innermost, but not which way a fold is taken.
+    """
+    if free and (inside := across_inside(axes, same)):
+        return folds_first(inside, same)
+    near = axes if reverse else nearest_inside(axes, same, target)
+    found = [folds_first(rows_outside(x, same) if free and x else x, same) for x in (axes, near)]
+    ways = [_across(each, same) for each in found]
+    return found[ways[0] == ways[1]]
+
+
+def _across(axes: list[int], same: Same) -> list[bool]:
+    """Whether each fold is taken across its elements, vectors running along the innermost loop: what `folds.ordered` says of the kernel."""
+    found, inner = same.found, same.of((TARGET, axes[-1])) if axes else None
+    of_rows, needs = False, []
+    for n in found.folds:
+        key, ref = found.structure[n][:2]
+        over = [p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes]
+        needs.append(inner is not None and inner in same.dims(n))
+        of_rows |= needs[-1] and any(_is_row(same, place, _below(found, ref)) for place in over)
+    along = of_rows or rows_are_near(axes, same)
+    return [need and not along for need in needs]
 
 
 def nearest_inside(axes: list[int], same: Same, target: Layout) -> list[int]:
@@ -247,9 +272,9 @@ def lies_across(same: Same, target: Layout) -> bool:
     return len(units) > 1
 
 
-def _is_row(same: Same, place: Place) -> bool:
-    """Whether the elements along an axis lie side by side in some operand."""
-    views = zip(_leaves(same.found), same.found.layouts, strict=True)
+def _is_row(same: Same, place: Place, leaves: Collection[int]) -> bool:
+    """Whether the elements along an axis lie side by side in some of the leaves."""
+    views = [(n, view) for n, view in zip(_leaves(same.found), same.found.layouts, strict=True) if n in leaves]
     return any(abs(s) == 1 for n, view in views for p, s in zip(same.dims(n), view.strides, strict=True) if p == place)
 
 

@@ -103,7 +103,7 @@ def _new_launch(s: Statement) -> Launch:
     ratio = recompute.ratio(work, s.found.elements)
     # A proved order of the stores is not to be changed, and a GPU has no loops.
     if ratio > s.options.max_recompute and s.direction == "any" and s.target.device.kind == "cpu":
-        loops = recompute.best_order(work[0])
+        loops = recompute.best_order(work[0], bool(s.found.folds))
         if loops is not None:
             arranged = _arrange(s, loops)
             kernel, arranged = _kernel(arranged, s)

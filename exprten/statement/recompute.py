@@ -172,18 +172,21 @@ def ratio(parts: Sequence[Part], sizes: Sequence[int]) -> float:
     return max(1.0, evaluated / needed) if needed else 1.0
 
 
-def best_order(part: Part) -> tuple[int, ...] | None:
-    """The order of the loops that evaluates least, by position in the present one. Lanes left idle count here."""
+def best_order(part: Part, folds: bool) -> tuple[int, ...] | None:
+    """The order of the loops that evaluates least, by position in the present one. Lanes left idle count here. With `folds` the innermost
+    loop stays, and with it the order of a sum, which is no matter of sizes.
+    """
     operations, extents, _ = part
     if len(extents) > MAX_PERMUTED:
         return None
+    free = range(len(extents) - folds)
     values = {m.value: (m.cost, m.axes) for m in operations}
 
     def evaluated(loops: tuple[int, ...]) -> int:
         lengths = [extents[k] for k in loops]
         return sum(cost * prod(lengths[: _deepest(loops, axes)]) for cost, axes in values.values())
 
-    return min(itertools.permutations(range(len(extents))), key=evaluated)
+    return min(((*outer, *range(len(free), len(extents))) for outer in itertools.permutations(free)), key=evaluated)
 
 
 def worst(parts: Sequence[Part], sizes: Sequence[int]) -> int:
