@@ -30,7 +30,7 @@ FLOORS = {
         "nest",
         "vectors",
         "cuts placing keeping",
-        "strips tiles",
+        "runs strips tiles",
         "schedule work bounds passes",
         "grid",
         "gridtext gridwork",

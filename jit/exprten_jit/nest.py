@@ -47,10 +47,13 @@ class Let:
 
 @dataclass(frozen=True)
 class Loop:
+    """`body` for one index at a time; inside of Columns, for as many as run on where each of `runs` is the number of columns."""
+
     axis: Axis
     extent: Value
     body: tuple[Stmt, ...]
     low: Value = ZERO
+    runs: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -283,7 +286,8 @@ class _Lines:
                     self.define(value, pad)
                 case Loop(axis, high, body, low):
                     span = f"< {self.value(high)}" if low is ZERO else f"in {self.value(low)}..{self.value(high)}"
-                    self.lines.append(f"{pad}for {axis.name} {span}")
+                    many = ", all that run on as one" if stmt.runs else ""
+                    self.lines.append(f"{pad}for {axis.name} {span}{many}")
                     self.put(body, depth + 1)
                 case Pieces(axis, extent, _, _, known, changes, body):
                     at = ", ".join(map(self.value, changes))

@@ -20,6 +20,7 @@ from .keeping import kept
 from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .placing import affine_lets, folds_inside, loop_over, place
 from .rewrite import substitute, walk
+from .runs import running_on
 from .strips import Stripping
 from .tiles import NAMES, Tile, other_inside, tile_of
 from .vectors import DEAR, cost_of, roots_of, vector_over
@@ -167,7 +168,9 @@ def _save(
         rows = (axis, start, apply("where", longer, end, start))
         body += _open(kernel, machine, [*loops[:-2], rows, loops[-2]], within, set(inside))
         columns[-2] = (inner, index(0), apply("where", longer, index(0), n))
-    body += _open(kernel, machine, columns, within, inside)
+    rest = _open(kernel, machine, columns, within, inside)
+    runs = not (kernel.short or kernel.reverse)
+    body += running_on(rest, axis, start, end, [leaf for leaf, _ in kept]) if runs else rest
     twice = len(folds) > 1 or len(loops) > 1
     return [Columns(axis, extent, start, end, block, tuple(kept), tuple(body), width, twice)]
 

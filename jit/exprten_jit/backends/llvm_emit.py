@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from ..nest import SIDE, Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Turn, TurnBack, Vector
 from ..rewrite import affine
 from .llvm_memory import Known, Where
+from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_tile import Tiles
 
 STREAM_BYTES = (
     8 << 20
@@ -21,13 +21,14 @@ STREAM_BYTES = (
 LINE = 64  # bytes
 
 
-class Loops(Tiles):
+class Loops(Runs):
     """Emits statements; `bounds` are those of loops that run over a part of their axis."""
 
     def __init__(self, nest: Nest, fast_math: bool) -> None:
         super().__init__(nest, fast_math)
         self.down = False  # the loops of the part being emitted
         self.bounds: dict[int, tuple[str, str]] = {}
+        self.taken: list[Columns] = []  # being taken
 
     def _bounds(self, stmt: Loop | Vector | Pieces | Columns | Blocks, low: str, high: str) -> tuple[str, str]:
         return self.bounds.get(id(stmt), (low, high))
@@ -64,7 +65,25 @@ class Loops(Tiles):
 
         first, last = (self.value(v, known, None).name for v in (stmt.low, stmt.extent))
         low, high = self._bounds(stmt, first, last)
+        if stmt.runs:
+            self._running_on(stmt, known, low, high)
+            return
         self.text.loop(low, high, 1, step, self.down)
+
+    def _running_on(self, stmt: Loop, known: Known, low: str, high: str) -> None:
+        """A loop over rows of the columns that are being taken: as many rows at a time as run on."""
+        t, columns = self.text, self.taken[-1]
+        count = t.index("sub", known[columns.end].name, known[columns.start].name)
+        many = self.rows_at_once(stmt, columns, known, count, t.index("sub", high, low))
+        self.repeat_columns(stmt, columns, count, t.index("mul", many, count))
+
+        def rows(i: str) -> str:
+            here = t.lesser(many, t.index("sub", high, i))
+            end = t.index("add", known[columns.start].name, t.index("mul", here, count))
+            self._run(stmt.body, known | {stmt.axis: Lanes(i, INDEX_TYPE), columns.end: Lanes(end, INDEX_TYPE)})
+            return t.index("add", i, many)
+
+        t.repeat(low, high, rows)
 
     def _pieces(self, stmt: Pieces, known: Known) -> None:
         t = self.text
@@ -98,7 +117,9 @@ class Loops(Tiles):
 
         for leaf, _ in stmt.saved:
             self.address[leaf.name] = t.reserve(f"[{stmt.block} x {leaf.dtype.memory}]")
+        self.taken.append(stmt)
         t.repeat(low, extent, block)
+        self.taken.pop()
 
     def _blocks(self, stmt: Blocks, known: Known) -> None:
         t = self.text

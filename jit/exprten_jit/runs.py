@@ -1,0 +1,54 @@
+"""Rows that run on: where the next row's columns lie right behind this one's, many rows are one.
+
+What is made of folds across rows has a number for each column, and no order. A row of few columns fills a part of a vector; of many such
+rows all vectors are full, when the numbers of the columns are repeated as often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from .ir import Axis, Const, Fold, Leaf, Load, Local, Store, Value
+from .nest import Let, Loop, Stmt, Vector
+from .rewrite import affine
+from .vectors import computed
+
+
+def running_on(stmts: Sequence[Stmt], axis: Axis, start: Local, end: Local, saved: Collection[Leaf]) -> list[Stmt]:
+    """The statements; the innermost loop over rows knows when rows of `start` to `end` of `axis` run on. `saved` has a number for
+    each column.
+    """
+
+    def within(stmt: Stmt) -> Stmt:
+        if not isinstance(stmt, Loop):
+            return stmt
+        inner = [s for s in stmt.body if not isinstance(s, Let)]
+        if len(inner) == 1 and isinstance(inner[0], Vector):
+            return replace(stmt, runs=_strides(stmt.axis, inner[0], axis, start, end, saved))
+        return replace(stmt, body=tuple(map(within, stmt.body)))
+
+    return list(map(within, stmts))
+
+
+def _strides(
+    row: Axis, vector: Vector, axis: Axis, start: Local, end: Local, saved: Collection[Leaf]
+) -> tuple[Value, ...]:
+    """From row to row, of all that is read and stored; nothing where the loop is of another kind."""
+    if vector.axis is not axis or vector.low is not start or vector.high is not end or vector.lanes == 1:
+        return ()
+    found: list[Value] = []
+    nodes = [n for n in computed([s.value for s in vector.stores], axis) if {axis, row} & n.free]
+    for at in (*vector.stores, *nodes):
+        if isinstance(at, Axis | Fold):
+            return ()
+        if not isinstance(at, Load | Store):
+            continue
+        guarded = isinstance(at, Load) and at.when is not None
+        if at.leaf in saved and at.offset is axis - start and not guarded:
+            continue
+        across, down = affine(at.offset, axis), affine(at.offset, row)
+        if not across or not down or guarded or not isinstance(across[0], Const) or across[0].value != 1:
+            return ()
+        found.append(down[0])
+    return tuple(dict.fromkeys(found))
