@@ -33,7 +33,7 @@ FLOORS = {
         "runs strips tiles",
         "schedule work bounds passes",
         "grid",
-        "gridtext gridwork",
+        "gridlist gridtext gridwork",
         "backends.*",
         "hostcall",
         "threads",

@@ -253,19 +253,70 @@ def test_rows_of_several_kinds_are_a_launch_a_kind(driver: EmulatedDriver) -> No
         np.testing.assert_array_equal(here, there)
 
 
-def test_rows_that_fold_are_launched_one_by_one(driver: EmulatedDriver) -> None:
+@xt.kernel
+def trusted(w, g, *, lr):  # type: ignore[no-untyped-def]
+    w -= lr * (xt.norm(w) / (xt.norm(g) + 1e-6)) * (g - xt.mean(g))
+
+
+FOLDED = ((3,), (64,), (4097,), (13000,), (5, 7), (2, 3, 4), (60, 300))
+
+
+def test_rows_that_fold_share_their_launches(driver: EmulatedDriver) -> None:
+    results = []
+    for device in (xt.cpu(), xt.gpu(0)):
+        ws, gs = on(device, *FOLDED), on(device, *FOLDED)
+        for lr in (0.5, 0.25, 0.125, 0.5):
+            start = len(launches(driver))
+            trusted.foreach(ws, gs, lr=lr)
+            assert len(launches(driver)) - start == (3 if device.kind == "gpu" else 0)  # parts, their results, stores
+        results.append([w.numpy() for w in ws])
+    for here, there in zip(*results, strict=True):
+        np.testing.assert_array_equal(here, there)
+    asked = ("allocate_host", "copy", "allocate", "launch")
+    assert new(driver, lambda: trusted.foreach(ws, gs, lr=0.75), *asked) == ["launch"] * 3
+
+
+def test_rows_that_are_folded_along_share_launches_where_they_are_held_alike(driver: EmulatedDriver) -> None:
     @xt.kernel
     def centred(w):  # type: ignore[no-untyped-def]
         w -= xt.mean(w, axis=1, keepdims=True)
 
-    results = []
+    shapes, results = ((3, 40), (2, 50), (9, 333), (8, 5), (70, 9), (2, 600), (9, 2000)), []
     for device in (xt.cpu(), xt.gpu(0)):
-        ws = on(device, (3, 40), (2, 50))
+        ws = on(device, *shapes)
         for _ in range(4):
+            start = len(launches(driver))
             centred.foreach(ws)
+            # rows of 32 to 512 elements, of up to 16, of up to 2,048
+            assert len(launches(driver)) - start == (3 if device.kind == "gpu" else 0)
         results.append([w.numpy() for w in ws])
     for here, there in zip(*results, strict=True):
         np.testing.assert_array_equal(here, there)
+
+
+def test_long_rows_of_which_there_are_few_are_launched_one_by_one(driver: EmulatedDriver) -> None:
+    @xt.kernel
+    def centred(w):  # type: ignore[no-untyped-def]
+        w -= xt.mean(w, axis=1, keepdims=True)
+
+    ws = on(xt.gpu(0), (2, 9000), (3, 9000))
+    centred.foreach(ws)
+    for w in ws:
+        np.testing.assert_allclose(w.numpy().mean(axis=1), 0, atol=1e-5)
+
+
+def test_a_list_of_folds_is_replayed_by_a_graph(driver: EmulatedDriver) -> None:
+    ws, gs = on(xt.gpu(0), *FOLDED), on(xt.gpu(0), *FOLDED)
+    us, hs = ([xt.array(t.numpy()) for t in ts] for ts in (ws, gs))
+    with xt.graph_capture(xt.gpu(0)) as graph:
+        trusted.foreach(ws, gs, lr=0.5)
+    big = xt.ones((300, 4100), device=xt.gpu(0))  # other scratch memory, for others
+    assert float(xt.evaluate(xt.sum(big * 2))) == 2 * 300 * 4100
+    for _ in range(2):
+        graph.replay()
+        trusted.foreach(us, hs, lr=0.5)
+    for w, u in zip(ws, us, strict=True):
+        np.testing.assert_array_equal(w.numpy(), u.numpy())
 
 
 def test_a_scalar_that_differs_between_rows_is_not_shared(driver: EmulatedDriver) -> None:
@@ -336,19 +387,19 @@ def scale(w, g, *, lr):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("arch", ["sm_75", "sm_120"])
 def test_the_text_of_a_list_takes_what_it_is_given(driver: EmulatedDriver, arch: str) -> None:
     made = []
-    for pad in (False, True):
+    for kernel, pad in ((sgd, False), (sgd, True), (trusted, False)):
         w, g = xt.ones((5, 7), device=xt.gpu(0), pad=pad), xt.ones((5, 7), device=xt.gpu(0))
-        _, prepared = Arguments(sgd._of, sgd._of.bind(w, g, lr=0.5)).prepare()
+        trace, prepared = Arguments(kernel._of, kernel._of.bind(w, g, lr=0.5)).prepare()
         assert prepared is not None
-        made.append(lists_of(prepared[1]))
+        made.append(lists_of(prepared[1], trace.own))
     assert made[0] is not made[1]
     for lists in made:
         assert lists is not None
         cubin, text = compile_both(lists.cuda.text, arch)
-        (entry,) = lists.cuda.entries
-        given = [8 if isinstance(x, Leaf) else x.dtype.itemsize for x in entry.arguments]
-        assert [p.bytes for p in ptx.parameters(text)["kernel"]] == given
-        assert cubin.resources["kernel"].spill_stores == 0
+        for entry in lists.cuda.entries:
+            given = [8 if isinstance(x, Leaf) else x.dtype.itemsize for x in entry.arguments]
+            assert [p.bytes for p in ptx.parameters(text)[entry.name]] == given
+            assert cubin.resources[entry.name].spill_stores == 0
 
 
 @direct

@@ -1032,3 +1032,14 @@ def test_remembered_calls_hold_no_memory():
         momentum(*given, m, lr=0.1, mu=0.9)
     gc.collect()
     assert [sys.getrefcount(a) for a in (*given, m)] == counts
+
+
+def test_a_sum_of_nothing_is_not_that_of_other_tensors() -> None:
+    @xt.kernel
+    def unit(w):
+        w /= xt.norm(w)
+
+    unit(xt.zeros(0))
+    w = xt.full(4, 2.0)
+    unit(w)
+    np.testing.assert_array_equal(w.numpy(), np.full(4, 0.5, np.float32))

@@ -113,6 +113,18 @@ def is_number(x: object) -> bool:
     return type(x) is Number
 
 
+def formula(x: Any, known: dict[Any, int]) -> int:
+    """A number that Numbers which are computed in one way have in common, of whatever trace they are. `known` are those that it has
+    given.
+    """
+    if not is_number(x):
+        return known.setdefault((type(x), repr(x)), len(known))
+    if id(x) not in known:
+        args = x.args if x.op == "argument" else tuple(formula(a, known) for a in x.args)
+        known[id(x)] = known.setdefault((x.kind, x.op, args), len(known))
+    return known[id(x)]
+
+
 def _kind(op: str, args: Iterable[Any]) -> type:
     kinds = [x.__class__ for x in args]
     if op in _COMPARE:

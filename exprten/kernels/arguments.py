@@ -186,7 +186,7 @@ class Arguments:
     def again(self, ready: Ready, scalars: Sequence[Any]) -> Row:
         """The call that was prepared, once more."""
         counters.hits += 1
-        return Row(ready.launch, ready.addresses, scalars, [t.buffer for t in self.tensors])
+        return Row(ready.launch, ready.addresses, scalars, [t.buffer for t in self.tensors], ready.trace.own)
 
     def trace(self) -> Trace:
         """The trace for arguments like these: found, or made."""
@@ -225,7 +225,7 @@ class Arguments:
                 given[name] = Scalar(Number(x.key.dtype.python, "argument", (name,), trace.limits), x.key.dtype)
             else:
                 given[name] = Number(type(x), "argument", (name,), trace.limits)
-        trace.generic = not asks(of.function)
+        trace.generic = not asks(of.function) and all(t.size for t in self.tensors)  # a sum of nothing is a number
         result = of.function(*(given[name] for name in of.positional), **{name: given[name] for name in of.scalars})
         if result is not None:
             raise TypeError(f"{of.name}: a kernel returns nothing; it stores to its arguments")

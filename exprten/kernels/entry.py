@@ -11,12 +11,13 @@ import numpy as np
 from exprten_jit.directcall import Seen, slot_offsets
 from exprten_jit.entries import Entry, Operand, Row, Scope
 from exprten_jit.kernelcall import kernel_call
-from exprten_jit.listcall import HEADER, TABLE, ListCode, list_call
+from exprten_jit.listcall import HEADER, ListCode, list_call
 from exprten_jit.locks import lock
 from exprten_jit.scalarcode import supported
 from exprten_jit.vectorcall import callable_type, redirect, redirectable, redirected
 
 from ..expression.leaf import Leaf
+from ..expression.number import formula
 from ..options import DEFAULT, USE_CTYPES, Options, scope, variable
 from ..statement.direct import reader
 from ..statement.grids import Grids
@@ -146,7 +147,11 @@ def row_of(
     sizes = None if alike else tuple(n for _, n in launch.arranged.sizes)
     if grids is None:
         return Row(launch.code.address, operands, again, words, sizes)
-    return Row(grids.address, operands, again, words, sizes, grids.queued(alike))
+    if not isinstance(grids, Lists):
+        return Row(grids.address, operands, again, words, sizes, grids.queued(alike))
+    listed = grids.row
+    sizes = None if sizes is None else sizes[: len(listed.kernel.sizes)]
+    return Row(grids.address, operands, again, words, sizes, grids.queued(alike), listed.words, listed.given)
 
 
 def _operands(
@@ -209,7 +214,8 @@ def several(rows: Sequence[Row]) -> Callable[[Entry], int]:
 
 def launched(rows: Sequence[Row], lists: Sequence[Lists]) -> Callable[[Entry], int]:
     """Machine code for lists of tensors on a GPU: rows of these kinds, each of which `lists` launch."""
-    alike = [(row.kernel, *((id(number), word) for number, word in row.words)) for row in rows]
+    told = dict[Any, int]()
+    alike = [(row.kernel, *((formula(row.words[k][0], told), row.words[k][1]) for k in row.given)) for row in rows]
     leaders = [alike.index(one) for one in alike]
 
     def make(entry: Entry) -> int:
@@ -227,12 +233,9 @@ def launched(rows: Sequence[Row], lists: Sequence[Lists]) -> Callable[[Entry], i
                     found = {int(k): _table(lists[k], given[kinds == k], stream) for k in np.unique(kinds)}
                 with turn:
                     for k in range(len(rows)):
-                        table, first = found.get(k), int(np.argmax(kinds == k))
-                        at = [table.rows, table.row_of, table.blocks, first] if table is not None else [0] * TABLE
-                        for j, word in enumerate(at):
-                            code.tables[TABLE * k + j] = word
+                        code.place(k, int(np.argmax(kinds == k)), found[k].words if k in found else ())
                     held[:] = [stream, *found.values()]
-                    lists[0].run(code.run, words, stream)
+                    lists[0].run(code.run, words, stream, max(table.scratch for table in found.values()))
                     if code.changes() != head[2]:  # it has seen another thread's rows since
                         code.forget()
             except BaseException:
@@ -246,8 +249,11 @@ def launched(rows: Sequence[Row], lists: Sequence[Lists]) -> Callable[[Entry], i
 
 
 def _table(lists: Lists, rows: np.ndarray[Any, Any], stream: Stream) -> Table:
-    """The table of rows as machine code has written them: what they are called with comes behind their kind."""
-    return lists.table(np.ascontiguousarray(rows[:, 1 : lists.row.words]), stream)
+    """The table of rows as machine code has written them: their kind, addresses, sizes, and all scalars."""
+    kernel, own = lists.row.kernel, lists.row.own
+    plain = len(kernel.leaves) + len(kernel.sizes)
+    columns = [*range(1, 1 + plain), *(1 + plain + k for k in own)]
+    return lists.table(np.ascontiguousarray(rows[:, columns]), stream)
 
 
 def _nothing(_words: bytes, _buffers: tuple[Any, ...]) -> None:

@@ -14,7 +14,7 @@ from ..options import current
 from ..statement.launch import DIRECT_AFTER
 from ..statement.lists import Lists, Row, lists_of, run_rows
 from ..statement.overlap import shares
-from ..statement.running import Launch, Statement, run, run_at
+from ..statement.running import Launch, Statement, run
 from .arguments import Arguments, Definition, Ready, traced
 from .entry import Entrance, enterable, launched, row_of, several
 from .trace import Trace
@@ -61,7 +61,7 @@ class Foreach(Entrance):
             for _, statement, launch in there:
                 run(statement, launch)
         else:
-            _run([Row(launch, s.addresses, s.found.scalars, s.buffers) for _, s, launch in there])
+            _run([Row(launch, s.addresses, s.found.scalars, s.buffers, trace.own) for trace, s, launch in there])
         if calls and len(there) == len(calls):
             self._again(calls, there, len(args), tuple(kwargs))
 
@@ -84,7 +84,7 @@ class Foreach(Entrance):
         form = calls[0].form(positional, names)
         kinds: dict[entries.Row | None, tuple[Trace, Lists | None]] = {}
         for call, (trace, statement, launch) in zip(calls, prepared, strict=True):
-            lists = lists_of(launch)
+            lists = lists_of(launch, trace.own)
             if lists is not None or launch.grids is None:
                 kinds[row_of(form, trace, call.tensors, statement, launch, lists)] = trace, lists
             else:
@@ -106,7 +106,7 @@ def _run(rows: Sequence[Row]) -> None:
         run_rows(rows)
         return
     for row in rows:
-        run_at(*row)
+        row.run()
 
 
 def _prepared(of: Definition, n: int, call: Arguments) -> tuple[Trace, Prepared | None]:

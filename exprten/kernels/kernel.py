@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from ..statement.launch import DIRECT_AFTER
-from ..statement.running import Launch, Statement, run, run_at
+from ..statement.running import Launch, Statement, run
 from .arguments import Arguments, definition, traced
 from .entry import Entrance, enterable, row_of, single
 from .foreach import foreach_type
@@ -45,7 +45,7 @@ class Kernel(Entrance):
         call = Arguments(self._of, bound)
         ready = call.remembered()
         if ready is not None:
-            run_at(*call.again(ready, call.scalars_of(ready.trace)))
+            call.again(ready, call.scalars_of(ready.trace)).run()
             return
         trace, prepared = call.prepare()
         if prepared is None:

@@ -16,7 +16,7 @@ from ..errors import ShapeError
 from ..expression.expand import without_calls
 from ..expression.expr import Apply, Expr, Scalar, Weak, apply_key, coerce, shape_of
 from ..expression.leaf import Leaf
-from ..expression.number import Limit, evaluate
+from ..expression.number import Limit, Number, evaluate
 from ..expression.reduction import Reduce
 from ..expression.remap import Remap
 from ..expression.stores import Row, Stores, stores
@@ -128,6 +128,14 @@ class Trace:
     def gathered(self) -> Gathered:
         """The template taken apart: what a call is made of, in the same order."""
         return gather(self.template, self.template.key.dtype, self.template.targets[0])
+
+    @cached_property
+    def own(self) -> tuple[int, ...]:
+        """The scalars, by their number, that no argument decides: of a mean the number of elements, which differs between shapes."""
+        found = self.gathered
+        if any(len(word) > 1 for word in found.words):  # a complex number is two
+            return ()
+        return tuple(n for n, x in enumerate(found.scalars) if type(x) is not Number)
 
 
 class _Made:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import time
 import weakref
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,12 +17,13 @@ from typing import Any, Protocol
 from exprten_jit import gridwork
 from exprten_jit.backends.cubins import cubin_for, is_kept
 from exprten_jit.backends.cuda_emit import Cuda, Entry, emit, fits, narrow
-from exprten_jit.backends.cuda_list import Listed, listed
+from exprten_jit.backends.cuda_list import Listed, is_wide, listed
 from exprten_jit.backends.cuda_run import Chip, Queue, launched, launcher, scratch_bytes
 from exprten_jit.backends.nvrtc import Cubin, Resources, ptx_of
 from exprten_jit.backends.nvrtc_library import NvrtcError
 from exprten_jit.directcall import Queued
 from exprten_jit.grid import program
+from exprten_jit.gridlist import Rows, alike, rows
 from exprten_jit.ir import Kernel, Leaf
 from exprten_jit.locks import lock
 
@@ -158,6 +159,8 @@ class Grids:
     ) -> None:
         here = driver()
         self._device, self.driver, self._fast_math = device, here, fast_math
+        self._of = kernel, order, tuple(overlapping)
+        self.lists: dict[tuple[int, ...], Any] = {}  # for lists of rows like this one; Any: of a floor above
         self._chip = Chip(here.arch(device.index), here.multiprocessors(device.index))
         self.cuda = _cuda(kernel, sizes, self._chip.multiprocessors, order, tuple(overlapping))
         self.scratch = scratch_bytes(self.cuda, sizes)
@@ -166,17 +169,34 @@ class Grids:
     def like(self, other: Grids, cuda: Cuda) -> None:
         """Be another text, without scratch memory, where another kernel is."""
         self._device, self.driver, self._fast_math = other._device, other.driver, other._fast_math
-        self._chip, self.cuda, self.scratch, self._sizes = other._chip, cuda, 0, {}
+        self._chip, self.cuda, self.scratch, self._sizes, self._of = other._chip, cuda, 0, {}, other._of
+        self.lists = {}
 
     @property
-    def kind(self) -> tuple[Device, bool, bool]:
-        """What of it, besides the kernel, decides the text for a list of rows."""
-        return self._device, self._fast_math, self.cuda.wide
+    def where(self) -> tuple[Device, bool]:
+        """Where it runs, and with which arithmetic."""
+        return self._device, self._fast_math
+
+    @cached_property
+    def rows(self) -> tuple[Rows, bool] | None:
+        """What lists of rows like this one launch, and whether their indices have 64 bits; None where they are launched one by one."""
+        kernel, order, overlapping = self._of
+        if order != "any":
+            return None
+        found = rows(alike(kernel), self._renamed, self._chip.multiprocessors, overlapping)
+        return None if found is None else (found, is_wide(found, self._renamed))
+
+    def listed(self, own: Sequence[int]) -> Listed:
+        """The text for lists of rows like this one, whose scalars `own` may differ."""
+        assert self.rows is not None, "rows that are launched together"
+        return listed(self.rows[0], self._renamed, self.rows[1], own)
 
     @property
-    def listed(self) -> Listed | None:
-        """The text for a list of rows like this one."""
-        return listed(self.cuda.program, self._sizes)
+    def _renamed(self) -> dict[str, int]:
+        """The kernel's sizes, as lists of rows call them."""
+        kernel = self._of[0]
+        again = zip(alike(kernel).sizes, kernel.sizes, strict=True)
+        return {new.name: self._sizes[old.name] for new, old in again}
 
     @property
     def sizes(self) -> tuple[tuple[str, int], ...]:

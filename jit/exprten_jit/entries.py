@@ -27,6 +27,9 @@ class Row:
     """Tensors of one kind, and the address of their kernel. `operands` are in its order, `again` further (argument, operand) that
     are the same view, `words` its scalars and how they travel. Without `sizes` every layout is the first one's, packed, and the
     one size is its number of elements.
+
+    On a GPU rows of one kind are launched together: with `table` words about all of them, and then the scalars `given`, by their
+    number, which are the same for all.
     """
 
     kernel: int
@@ -35,6 +38,8 @@ class Row:
     words: tuple[tuple[Number, str], ...]
     sizes: tuple[int, ...] | None
     queued: Queued | None = None  # of a kernel on a GPU
+    table: int = 0
+    given: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,6 @@ HEADER = 3  # words before the rows
 # In the state: where rows lie, how many there is space for, how many are known to be apart, the stream of their memory, and how often
 # they were others.
 BLOCK, CAPACITY, VALID, STREAM, CHANGES = range(0, 40, 8)
-TABLE = 4  # words of a table: where its rows lie, where it is said which row a block is for, how many blocks, and the first of its rows
 
 
 @dataclass(frozen=True)
@@ -117,14 +116,15 @@ class ListCode:
     """`enter` is the address of the function that calls a kernel for every row of its lists. `run` is that of the function which runs
     the words that it would give to `entry.pinned`.
 
-    On a GPU rows are launched by kinds, each with its table, `TABLE` of the words `tables`; one without blocks is not launched. Lists
+    On a GPU rows are launched by kinds: `place(kind, first, words)` says from which row on scalars are read, and the words about all of
+    them; without words a kind is not launched. Lists
     whose addresses, sizes or stream are not those of the last call go to `entry.pinned`; `forget` lets the next ones go there too.
     `changes` counts them: each has its number in its words.
     """
 
     enter: int
     run: int
-    tables: ctypes.Array[ctypes.c_int64]
+    place: Callable[[int, int, Sequence[int]], None]
     forget: Callable[[], None]
     changes: Callable[[], int]
 
@@ -134,7 +134,8 @@ def list_call(entry: Entry, rows: Sequence[Row], reader: Reader) -> ListCode:
     code = _Lists(entry, rows, reader)
     text = code.module()
     state = (ctypes.c_int64 * 5)()
-    tables = (ctypes.c_int64 * (TABLE * len(rows)))()
+    starts = _starts(rows)
+    tables = (ctypes.c_int64 * starts[-1])()
     keep(entry, *rows, state, tables, *code.objects.values())
     symbols = code.symbols(c_api(*C_API)) | {"state": ctypes.addressof(state), "tables": ctypes.addressof(tables)}
     symbols |= {f"kernel{k}": row.kernel for k, row in enumerate(rows)}
@@ -143,32 +144,39 @@ def list_call(entry: Entry, rows: Sequence[Row], reader: Reader) -> ListCode:
     def forget() -> None:
         state[VALID // 8] = 0
 
+    def place(kind: int, first: int, words: Sequence[int]) -> None:
+        at = starts[kind]
+        tables[at] = first + 1 if words else 0
+        for k, word in enumerate(words, at + 1):
+            tables[k] = word
+
     return ListCode(
-        compiled.address["enter"], compiled.address["many"], tables, forget, lambda: int(state[CHANGES // 8])
+        compiled.address["enter"], compiled.address["many"], place, forget, lambda: int(state[CHANGES // 8])
     )
+
+
+def _starts(rows: Sequence[Row]) -> list[int]:
+    """Where the words about each kind lie: first the number of one of its rows, and one more; 0 where it is not launched."""
+    return [sum(1 + row.table for row in rows[:k]) for k in range(len(rows) + 1)]
 
 
 def _launches(rows: Sequence[Row], scalars: Sequence[int]) -> str:
     """The function `many` of a GPU. `scalars` say for each kind from which word of a row on its scalars lie."""
     t = Text()
     stride = t.let(f"load i64, ptr {_word(t, '%words', 1)}", "i64").name
-    for k, row in enumerate(rows):
-        table = _word(t, "@tables", TABLE * k)
-        found = [t.let(f"load i64, ptr {_word(t, table, j)}", "i64").name for j in range(TABLE)]
+    for k, (row, start) in enumerate(zip(rows, _starts(rows), strict=False)):
+        first = t.let(f"load i64, ptr {_word(t, '@tables', start)}", "i64").name
 
-        def launch(k: int = k, row: Row = row, found: list[str] = found) -> None:
-            own = t.reserve(f"[{TABLE - 1 + len(row.words)} x i64]")
-            first = t.index("add", t.index("mul", found[-1], stride), HEADER + scalars[k])
-            at = _word(t, "%words", first)
-            words = [
-                *found[:-1],
-                *(t.let(f"load i64, ptr {_word(t, at, j)}", "i64").name for j in range(len(row.words))),
-            ]
-            for j, word in enumerate(words):
-                t.put(f"store i64 {word}, ptr {_word(t, own, j)}")
+        def launch(k: int = k, row: Row = row, start: int = start, first: str = first) -> None:
+            own = t.reserve(f"[{row.table + len(row.given)} x i64]")
+            at = t.index("add", t.index("mul", t.index("sub", first, 1), stride), HEADER + scalars[k])
+            places = [_word(t, "@tables", start + 1 + j) for j in range(row.table)]
+            places += [_word(t, _word(t, "%words", at), j) for j in row.given]
+            for j, place in enumerate(places):
+                t.put(f"store i64 {t.let(f'load i64, ptr {place}', 'i64').name}, ptr {_word(t, own, j)}")
             t.put(f"call void @kernel{k}(ptr {own}, i64 %queue)")
 
-        t.when(t.let(f"icmp ne i64 {found[2]}, 0", "i1").name, launch)
+        t.when(t.let(f"icmp ne i64 {first}, 0", "i1").name, launch)
     t.put("ret void")
     body = "\n".join([*t.reserved, *t.lines])
     return f"@tables = external global i8\ndefine void @many(ptr %words, i64 %queue) {{\nentry:\n{body}\n}}\n"

@@ -85,6 +85,48 @@ def lists(bench: Bench) -> None:
     momentum.foreach(*mixed, lr=0.1, mu=0.9)
 
 
+@xt.kernel
+def trusted(w, g, *, lr):  # type: ignore[no-untyped-def]  # a kernel's parameters are what it is called with
+    w -= lr * (xt.norm(w) / (xt.norm(g) + 1e-6)) * (g - xt.mean(g))
+
+
+@xt.kernel
+def soft(y, x):  # type: ignore[no-untyped-def]
+    e = xt.exp(x - xt.max(x, axis=-1, keepdims=True))
+    y[...] = e / xt.sum(e, axis=-1, keepdims=True)
+
+
+@xt.kernel
+def centred(w):  # type: ignore[no-untyped-def]
+    w -= xt.mean(w, axis=0)
+
+
+@xt.kernel
+def last(y, x):  # type: ignore[no-untyped-def]
+    y[...] = xt.argmax(x, axis=-1) + xt.sum(xt.cast(x, xt.int64), axis=-1)
+
+
+@group("lists of tensors that fold")
+def folded_lists(bench: Bench) -> None:
+    rng = np.random.default_rng(3)
+
+    def some(shapes: list[tuple[int, ...]], dtype: str = "f4", lie: str = "contiguous") -> list[xt.Tensor]:
+        return [bench.tensor(rng.standard_normal(shape).astype(dtype), lie) for shape in shapes]
+
+    shapes = [(3,), (70,), (4097,), (13000,), (5, 7), (2, 3, 4), (0,), (30, 300)]
+    bench.about("norms of whole tensors")
+    trusted.foreach(some(shapes), some(shapes), lr=0.1)
+    trusted.foreach(some(shapes[:5], "f8"), some(shapes[:5], "f8"), lr=0.1)
+    trusted.foreach(some(shapes[4:6], lie="padded"), some(shapes[4:6]), lr=0.1)
+    bench.about("rows")
+    tall = [(6, 40), (200, 5), (3, 4, 7), (7, 600), (3, 5000), (2, 9000), (4, 17)]
+    soft.foreach(some(tall), some(tall))
+    soft.foreach(some(tall[:3], "f2"), some(tall[:3], "f2"))
+    last.foreach([bench.tensor(np.zeros(shape[:-1], "i8")) for shape in tall], some(tall))
+    bench.about("columns")
+    centred.foreach(some([(6, 40), (600, 5), (3, 7), (1, 20)]))
+
+
 @group("optimisers")
 def optimisers(bench: Bench) -> None:
     rng = np.random.default_rng(2)

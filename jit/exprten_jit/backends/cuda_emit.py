@@ -237,14 +237,8 @@ class Function(Packs):
     # a warp at every point
 
     def _team(self, known: Known, count: Value) -> None:
-        grid = self.grid
-        t, step = self.name("row"), self.name("step")
-        self.put(f"const int lane = threadIdx.x % {WARP};")
-        alone = grid.team > WARP
-        self.put(f"const idx {step} = {'gridDim.x' if alone else f'(idx)gridDim.x * blockDim.x / {WARP}'};")
-        total = self._total(count, known)
-        start = "blockIdx.x" if alone else f"((idx)blockIdx.x * blockDim.x + threadIdx.x) / {WARP}"
-        with self.block(f"for (idx {t} = {start}; {t} < {total}; {t} += {step})"):
+        grid, alone = self.grid, self.grid.team > WARP
+        with self._all_rows(count, known) as t:
             if grid.axes:
                 self._unfolded(grid.axes, t, known)
             if grid.held:
@@ -265,6 +259,17 @@ class Function(Packs):
                 inside = known.copy()
                 self._unfolded(grid.inner, q, inside)
                 self.store_all(inside)
+
+    @contextmanager
+    def _all_rows(self, count: Value, known: Known) -> Iterator[str]:
+        """A loop over the points that are a team's, and in which thread of a warp it is."""
+        t, step, alone = self.name("row"), self.name("step"), self.grid.team > WARP
+        self.put(f"const int lane = threadIdx.x % {WARP};")
+        self.put(f"const idx {step} = {'gridDim.x' if alone else f'(idx)gridDim.x * blockDim.x / {WARP}'};")
+        total = self._total(count, known)
+        start = "blockIdx.x" if alone else f"((idx)blockIdx.x * blockDim.x + threadIdx.x) / {WARP}"
+        with self.block(f"for (idx {t} = {start}; {t} < {total}; {t} += {step})"):
+            yield t
 
     # one block, in order
 

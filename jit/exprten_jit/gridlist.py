@@ -1,0 +1,91 @@
+"""What a GPU launches for a list of rows of tensors: one program for rows of every size.
+
+What is folded is taken to be long: a warp folds along a row, and a fold of all elements is cut into parts. How long parts are is said
+for each row, so rows of 3 and of 3 million elements share all launches. Rows that are held in registers share theirs among themselves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from .grid import MOST_PARTS, Grid, Program, program
+from .ir import Axis, Fold, Kernel, Leaf, Size, Value, axis, size
+from .rewrite import substitute, walk
+
+ANY = 1 << 40  # elements: more than anything is short of
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A program for rows of a kernel. `short`: what a thread folds along a row is as short as `grid.SHORT`."""
+
+    program: Program
+    short: bool
+
+
+def rows(kernel: Kernel, sizes: Mapping[str, int], multiprocessors: int, overlapping: Collection[Leaf]) -> Rows | None:
+    """The program of rows like one of these sizes; None where that has to be cut into parts and a list's is not: where long folds are
+    needed at a few points.
+    """
+    own = program(kernel, sizes, multiprocessors, "any", overlapping)
+    if not own.sizes and (any(g.held for g in own.grids) or (kernel.axes and [g.team for g in own.grids] == [1])):
+        return Rows(own, short=True)
+    every = program(kernel, dict.fromkeys(sizes, ANY), multiprocessors, "any", overlapping)
+    return Rows(every, short=False) if len(own.sizes) <= len(every.sizes) else None
+
+
+def alike(kernel: Kernel) -> Kernel:
+    """The kernel with loops and sizes called by their order: tensors of several ranks whose axes are one, or two, have one kernel."""
+    names: dict[Value, Value] = {a: axis(f"i{n}") for n, (a, _) in enumerate(kernel.axes)}
+    count = Counter[str]()
+    for x in kernel.sizes:
+        stem = x.name.rstrip("0123456789")
+        if stem != x.name:
+            names[x] = size(f"{stem}{count[stem]}")
+            count[stem] += 1
+    again = replace(
+        kernel,
+        axes=tuple((_axis(names[a]), substitute(extent, names)) for a, extent in kernel.axes),
+        sizes=tuple(_size(names.get(x, x)) for x in kernel.sizes),
+        stores=tuple(
+            replace(s, offset=substitute(s.offset, names), value=substitute(s.value, names)) for s in kernel.stores
+        ),
+        then=None if kernel.then is None else alike(kernel.then),
+    )
+    return kernel if again == kernel else again
+
+
+def _axis(value: Value) -> Axis:
+    assert isinstance(value, Axis), "an axis is called another name"
+    return value
+
+
+def _size(value: Value) -> Size:
+    assert isinstance(value, Size), "a size is called another name"
+    return value
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A fold that is cut: `per` elements a part, `least` or that times a power of two, so that there are `most` parts at most."""
+
+    per: Size
+    parts: Value
+    least: int
+    most: int = MOST_PARTS
+
+
+def cuts(found: Program) -> tuple[Cut, ...]:
+    """The folds that a program cuts."""
+    return tuple(_cut(per, found.grids) for per, _ in found.sizes)
+
+
+def _cut(per: Size, grids: Collection[Grid]) -> Cut:
+    for grid in grids:
+        parts = next((extent for _, extent in grid.axes if per in walk(extent)), None)
+        if parts is not None:
+            folds = [n for s in grid.stores for n in walk(s.value) if isinstance(n, Fold) and per in walk(n.extent)]
+            return Cut(per, parts, max(f.order.block for f in folds if f.order is not None))
+    raise AssertionError(f"{per.name} cuts nothing")
