@@ -314,3 +314,43 @@ def test_the_full_product_of_layouts_and_shapes(tree, mode, target):
     rng = np.random.default_rng(11)
     for a, shape in itertools.product(LAYOUTS, SHAPES):
         check(tree, mode, target, a, rng.choice(list(LAYOUTS)), shape)
+
+
+FEW: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
+    "row": lambda x, row, column, part: x + row,
+    "column": lambda x, row, column, part: x * column,
+    "both": lambda x, row, column, part: (x + row) * (column - part),
+    "twice": lambda x, row, column, part: row * column + x * (row + row) - column * column,
+}
+
+
+@pytest.mark.parametrize(
+    ("count", "dtype"),
+    [*((n, "float32") for n in (2, 5, 8, 32)), (3, "float64"), (17, "int8"), (3, "int16"), (4, "uint64"), (17, "float16"), (3, "complex64"), (3, "bool")],
+)  # fmt: skip
+def test_rows_of_few_columns_take_one_row_or_one_column(count, dtype):
+    rng = np.random.default_rng(count)
+
+    def some(*shape: int) -> np.ndarray:
+        return rng.integers(0, 2 if dtype == "bool" else 7, shape).astype(dtype)
+
+    for rows, lead, bits in ((1, (), 512), (7, (2,), 256), (700, (), 512), (97, (3,), 128)):
+        arrays = some(*lead, rows, count), some(count), some(rows, 1), some(*lead, 1, count)
+        operands = [xt.asarray(a) for a in arrays]
+        memory = np.full((*lead, rows + 2, count), 5).astype(dtype)  # beside the target nothing changes
+        target = xt.asarray(memory)[..., 1:-1, :]
+        with xt.options(vector_bits=bits, num_threads=2):
+            for name in ["row", "column"] if dtype == "bool" else FEW:
+                target[...] = FEW[name](*operands)
+                assert_same_bits(target.numpy(), FEW[name](*arrays), name)
+                assert (memory[..., [0, -1], :] == np.array(5).astype(dtype)).all(), name
+
+
+def test_rows_of_few_columns_are_one_where_they_run_on():
+    x, row, column = xt.ones((1000, 3)), xt.ones(3), xt.ones((1000, 1))
+    nest = xt.plan(x, (x - row) * column).nest
+    assert "all that run on as one" in nest and "spread" in nest
+    padded = xt.ones((1000, 3), pad=True)
+    assert "run on" not in xt.plan(padded, padded - row).nest
+    wide = xt.ones((10, 300))
+    assert "run on" not in xt.plan(wide, wide - xt.ones(300)).nest

@@ -64,6 +64,7 @@ class Signature:
     tiles: bool = (
         False  # something runs on along another axis than the target, and its elements may be stored in any order
     )
+    few: bool = False  # rows of few columns run on, where a row or a column is broadcast
     rows: bool = False  # folds lie nearer together than the innermost axis does
     device: str = "cpu"  # the kind of device
     decided: tuple[
@@ -121,7 +122,7 @@ def arrange(
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, bool(same) and apart and not reverse, moved or bool(other), same is not None and not short and rows_are_near(axes, same), target.device.kind,
+        short, bool(same) and apart and not reverse, moved or bool(other), free and same is None and not found.indexed and _few_columns(extents, strides), same is not None and not short and rows_are_near(axes, same), target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)
@@ -188,6 +189,17 @@ def _operands(
         unknown += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
         operands.append(Operand(name, dtype, classes))
     return tuple(operands), unknown
+
+
+FEW = 32  # columns
+
+
+def _few_columns(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> bool:
+    """Whether rows of few elements run on in all operands, the target first, that are not one row or one column."""
+    if len(extents) < 2 or not 1 < extents[-1] <= FEW or extents[-2] < 2:
+        return False
+    run = [s[-1] == 1 and s[-2] == extents[-1] for s in strides]
+    return run[0] and all(along or 0 in s[-2:] for along, s in zip(run, strides, strict=True))
 
 
 TILED = 5  # rows and columns: fewer are read faster one by one

@@ -193,6 +193,7 @@ class _Lowering:
                 self.signature.rows,
                 self.signature.keeps,
                 self.signature.tiles,
+                self.signature.few,
             )
             if self.reduce:
                 settle = ordered(kernel)
@@ -246,6 +247,7 @@ class _Lowering:
             signature.reverse,
             short=signature.short,
             rows=signature.rows,
+            few=signature.few,
         )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]

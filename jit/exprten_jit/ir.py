@@ -200,7 +200,7 @@ class Kernel:
     `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each. `short`: no row
     that is folded has more elements, and vectors are to take a row in each lane. `rows`: what is folded lies
     nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
-    until its row is stored. `tiles`: stores may come in any order.
+    until its row is stored. `tiles`: stores may come in any order. `few`: so they may, and rows of few columns run on.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -214,6 +214,7 @@ class Kernel:
     rows: bool = False
     keeps: bool = False
     tiles: bool = False
+    few: bool = False
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

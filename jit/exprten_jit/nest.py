@@ -47,13 +47,16 @@ class Let:
 
 @dataclass(frozen=True)
 class Loop:
-    """`body` for one index at a time; inside of Columns, for as many as run on where each of `runs` is the number of columns."""
+    """`body` for one index at a time; inside of Columns, for as many as run on where each of `runs` is the number of columns. Before it,
+    each value of `spread`, one for an index, is stored to scratch for each of the columns.
+    """
 
     axis: Axis
     extent: Value
     body: tuple[Stmt, ...]
     low: Value = ZERO
     runs: tuple[Value, ...] = ()
+    spread: tuple[tuple[Leaf, Value], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -288,6 +291,7 @@ class _Lines:
                     span = f"< {self.value(high)}" if low is ZERO else f"in {self.value(low)}..{self.value(high)}"
                     many = ", all that run on as one" if stmt.runs else ""
                     self.lines.append(f"{pad}for {axis.name} {span}{many}")
+                    self.lines.extend(f"{pad}  spread {leaf.name} = {self.value(v)}" for leaf, v in stmt.spread)
                     self.put(body, depth + 1)
                 case Pieces(axis, extent, _, _, known, changes, body):
                     at = ", ".join(map(self.value, changes))

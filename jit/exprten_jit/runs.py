@@ -9,10 +9,31 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from .ir import Axis, Const, Fold, Leaf, Load, Local, Store, Value
+from .ir import Axis, Const, Fold, Leaf, Load, Local, Op, Store, Value
 from .nest import Let, Loop, Stmt, Vector
 from .rewrite import affine
 from .vectors import computed
+
+
+def repeated(
+    stores: Sequence[Store], bound: frozenset[Axis | Local], row: Axis, axis: Axis
+) -> tuple[list[Value], list[Value]]:
+    """The largest values that a column has in all rows, and those that a row has in all columns."""
+    columns: list[Value] = []
+    rows: list[Value] = []
+    seen, stack = set[Value](), [store.value for store in stores]
+    while stack:
+        node = stack.pop()
+        if node in seen or not isinstance(node, Op | Load) or not {row, axis} & node.free:
+            continue
+        seen.add(node)
+        if node.free <= bound | {axis}:
+            columns.append(node)
+        elif node.free <= bound | {row}:
+            rows.append(node)
+        elif isinstance(node, Op):
+            stack.extend(reversed(node.args))
+    return columns, rows
 
 
 def running_on(stmts: Sequence[Stmt], axis: Axis, start: Local, end: Local, saved: Collection[Leaf]) -> list[Stmt]:

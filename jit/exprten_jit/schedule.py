@@ -20,7 +20,7 @@ from .keeping import kept
 from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .placing import affine_lets, folds_inside, loop_over, place
 from .rewrite import substitute, walk
-from .runs import running_on
+from .runs import repeated, running_on
 from .strips import Stripping
 from .tiles import NAMES, Tile, other_inside, tile_of
 from .vectors import DEAR, cost_of, roots_of, vector_over
@@ -45,6 +45,8 @@ def _open(
     """The statements that run the remaining loops, all of `bound` being known."""
     (axis, low, high), *inner = loops
     placed = place(roots_of(kernel.stores), machine, bound, done)
+    if len(inner) == 1 and kernel.few and (few := _few(kernel, machine, loops, bound, done)):
+        return [*placed, few]
     folds = _across(kernel, loops, bound)
     saved = [] if folds or not inner else _columns(kernel, loops, bound)
     if folds or saved:
@@ -173,6 +175,36 @@ def _save(
     body += running_on(rest, axis, start, end, [leaf for leaf, _ in kept]) if runs else rest
     twice = len(folds) > 1 or len(loops) > 1
     return [Columns(axis, extent, start, end, block, tuple(kept), tuple(body), width, twice)]
+
+
+MOST_FEW = 6  # values that are repeated
+FEW_BLOCK = 1024  # elements of each
+
+
+def _few(
+    kernel: Kernel, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
+) -> Columns | None:
+    """The nest of rows of few columns that run on: what all rows, or all columns, have in common is repeated in scratch."""
+    (row, _, _), (axis, _, extent) = loops
+    if not _by_columns(kernel, axis, bound):
+        return None
+    columns, rows = repeated(kernel.stores, bound, row, axis)
+    if len(columns) + len(rows) > MOST_FEW:
+        return None
+    start, end, width = local("start", INDEX), local("end", INDEX), local("width", INDEX)
+    within, inside = bound | {start, end, width}, set(done)
+    leaves = [Leaf(f"column{n}", value.dtype) for n, value in enumerate((*columns, *rows))]
+    fill = tuple(Store(leaf, axis - start, value) for leaf, value in zip(leaves, columns, strict=False))
+    before = loop_over(kernel, machine, axis, start, end, fill, within, inside) if fill else []
+    kernel = _with(kernel, {v: load(leaf, axis - start) for leaf, v in zip(leaves, (*columns, *rows), strict=True)})
+    rest = running_on(_open(kernel, machine, [loops[0], (axis, start, end)], within, inside), axis, start, end, leaves)
+    *known, loop = rest
+    if not isinstance(loop, Loop) or not loop.runs:
+        return None
+    spread = tuple(zip(leaves[len(columns) :], rows, strict=True))
+    body = (*before, *known, replace(loop, spread=spread))
+    saved = tuple(zip(leaves, (*columns, *rows), strict=True))
+    return Columns(axis, extent, start, end, FEW_BLOCK, saved, body, width)
 
 
 def _by_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:

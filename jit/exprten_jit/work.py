@@ -92,8 +92,10 @@ def _elements(roots: Iterable[Value], lanes: int) -> Value:
 
 
 def levels(stmt: Range) -> list[Range]:
-    """The loops of which one may be shared: each is all there is in the one before it."""
+    """The loops of which one may be shared: each is all there is in the one before it, or comes after some columns were saved."""
     found = [stmt]
+    if isinstance(stmt, Columns) and isinstance(stmt.body[-1], Loop) and stmt.body[-1].runs and not stmt.strips:
+        return [stmt, stmt.body[-1]]
     while isinstance(stmt, Loop | Blocks):
         inner = [s for s in stmt.body if not isinstance(s, Let)]
         if len(inner) != 1 or not isinstance(inner[0], Loop | Blocks | Vector):

@@ -80,6 +80,7 @@ class Loops(Runs):
         def rows(i: str) -> str:
             here = t.lesser(many, t.index("sub", high, i))
             end = t.index("add", known[columns.start].name, t.index("mul", here, count))
+            self.spread_rows(stmt, columns, known, count, i, here)
             self._run(stmt.body, known | {stmt.axis: Lanes(i, INDEX_TYPE), columns.end: Lanes(end, INDEX_TYPE)})
             return t.index("add", i, many)
 

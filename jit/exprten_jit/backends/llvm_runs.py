@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..ir import Leaf, Load
+from ..ir import Leaf, Load, Store
 from ..nest import Columns, Loop, Vector
 from ..vectors import computed
-from .llvm_memory import Known
+from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import Tiles
 
 MOST_COLUMNS = 128  # from there on vectors are full as it is
 LINE = 64  # bytes
+PIECE = 32  # bytes of a row that are stored at a time: few of them lie in two lines
 
 
 class Runs(Tiles):
@@ -35,7 +36,7 @@ class Runs(Tiles):
         t = self.text
         vectors = [s for s in stmt.body if isinstance(s, Vector)]
         nodes = computed([s.value for v in vectors for s in v.stores], columns.axis)
-        read = {x.leaf for x in nodes if isinstance(x, Load)}
+        read = {x.leaf for x in nodes if isinstance(x, Load)} - {leaf for leaf, _ in stmt.spread}
         leaves = [leaf for leaf, _ in columns.saved if leaf in read]
 
         def double(filled: str) -> str:
@@ -45,6 +46,42 @@ class Runs(Tiles):
             return t.index("mul", filled, 2)
 
         t.repeat(count, wanted, double)
+
+    def spread_rows(self, stmt: Loop, columns: Columns, known: Known, count: str, low: str, rows: str) -> None:
+        """What a row has in all of `count` columns, for `rows` of them: in pieces, of which the next row overwrites what is too much."""
+        t = self.text
+
+        if not stmt.spread:
+            return
+        lanes = PIECE // max(leaf.dtype.computed.itemsize for leaf, _ in stmt.spread)
+        one_piece = t.let(f"icmp sle i64 {count}, {lanes}", "i1").name
+        by_four = t.select(one_piece, t.index("and", rows, -4), "0")
+
+        def values(n: str) -> tuple[list[Lanes], str]:
+            inside = known | {stmt.axis: Lanes(t.index("add", low, n), INDEX_TYPE)}
+            first = t.index("add", known[columns.start].name, t.index("mul", n, count))
+            return [self.splat(self.value(value, dict(inside), None), lanes) for _, value in stmt.spread], first
+
+        def put(splats: list[Lanes], at: str) -> None:
+            where = Where(columns.axis, at, lanes)
+            for (leaf, value), one in zip(stmt.spread, splats, strict=True):
+                self.store(Store(leaf, columns.axis - columns.start, value), one, dict(known), where)
+
+        def four(n: str) -> None:
+            for splats, first in [values(t.index("add", n, k)) for k in range(4)]:
+                put(splats, first)
+
+        def row(n: str) -> None:
+            splats, first = values(n)
+
+            def piece(k: str) -> str:
+                put(splats, t.index("add", first, k))
+                return t.index("add", k, lanes)
+
+            t.repeat("0", count, piece)
+
+        t.loop("0", by_four, 4, four)
+        t.loop(by_four, rows, 1, row)
 
     def _copied(self, leaf: Leaf, filled: str, at: str) -> str:
         """A line of a saved column, to `filled` further on. Returns where the next one begins."""
