@@ -261,7 +261,7 @@ class Plan:
         )
         lines.append(f"reads {self.bytes_read} bytes, writes {self.bytes_written} bytes, {self.flops} operations")
         lines.append(f"recompute {self.recompute:.2f}")
-        lines += [] if self._grids is None else self._grids.explained()
+        lines += [] if self._grids is None else self._grids.explained(self._grids.launches)
         if self._prepared[1].arranged.signature.reverse:
             lines.append("stored backwards: an operand overlaps the target at lower addresses")
         if self._called is not None and self._called.note:

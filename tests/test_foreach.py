@@ -372,3 +372,54 @@ def test_rows_of_several_kinds_are_one_call():
     hits = xt.stats().hits
     run(ws, gs, mine, grads, lr=0.2)
     assert xt.stats().hits == hits + 5 * 5 * USE_CTYPES
+
+
+# plans
+
+
+@xt.kernel
+def planned(w, g, *, lr):
+    w -= lr * g / xt.norm(g)
+
+
+def rows_of(device: xt.Device, *shapes: tuple[int, ...]) -> list[xt.Tensor]:
+    return [xt.array(np.arange(1.0, 1 + np.prod(shape)).reshape(shape), xt.float32, device) for shape in shapes]
+
+
+def test_a_plan_of_lists_runs_nothing_until_it_is_told_to():
+    shapes = ((3,), (0,), (4, 5), (7,))
+    ws, gs = rows_of(xt.cpu(), *shapes), rows_of(xt.cpu(), *shapes)
+    before = [w.numpy().copy() for w in ws]
+    plan = planned.foreach.plan(ws, gs, lr=0.5)
+    for w, b in zip(ws, before, strict=True):
+        np.testing.assert_array_equal(w.numpy(), b)
+    assert sorted(n for kind in plan.kinds for n in kind) == [0, 2, 3]
+    assert plan.rows == plan.launches == 3
+    assert (plan.bytes_written, plan.bytes_read) == (4 * 30, 8 * 30)
+    one = [planned.plan(w, g, lr=0.5) for w, g in zip(ws, gs, strict=True) if w.size]
+    assert plan.flops == sum(p.flops for p in one)
+    assert plan.scratch_bytes == max(p.scratch_bytes for p in one)
+    assert one[0].nest in plan.nest
+    assert one[0].ir in plan.ir
+    assert one[0].llvm in plan.llvm
+    assert one[0].asm in plan.asm
+    assert plan.explain().startswith("kernel planned for 3 rows of tensors\n  w -= ")
+    plan.run()
+    for w, b, g in zip(ws, before, gs, strict=True):
+        np.testing.assert_allclose(w.numpy(), b - 0.5 * g.numpy() / max(np.linalg.norm(g.numpy()), 1e-9), rtol=1e-6)
+    assert repr(plan) == "<plan of kernel planned for 3 rows of tensors>"
+    with pytest.raises(xt.DeviceError, match="has no CUDA text: it is on the CPU"):
+        _ = plan.cuda
+
+
+def test_a_plan_of_lists_refuses_what_a_call_refuses():
+    ws, gs = rows_of(xt.cpu(), (3,), (4,)), rows_of(xt.cpu(), (3,), (4,))
+    with pytest.raises(xt.AliasError, match="rows 0 and 1 share memory"):
+        planned.foreach.plan([ws[0], ws[0]], [gs[0], gs[0]], lr=0.5)
+    with pytest.raises(ValueError, match="w has 2, g has 1"):
+        planned.foreach.plan(ws, gs[:1], lr=0.5)
+    empty = planned.foreach.plan([], [], lr=0.5)
+    empty.run()
+    assert (empty.explain(), empty.launches, empty.recompute) == (
+        "kernel planned for 0 rows of tensors\nnothing to do", 0, 1.0,
+    )  # fmt: skip

@@ -114,3 +114,29 @@ def test_what_the_disk_has_is_no_compilation(gpu, tmp_path, monkeypatch):
             pytest.raises(xt.CompileError, match="no_compile: this text is not compiled for gpu:0 yet"),
         ):
             plan._launch.grids._handles()
+
+
+def test_a_plan_of_lists_shows_the_launches_that_rows_share(gpu):
+    @xt.kernel
+    def unit(w):
+        w /= xt.norm(w)
+
+    ws = [xt.ones(shape, device=gpu) for shape in ((3,), (70, 100), (5000,), (2, 3, 4))]
+    plan = unit.foreach.plan(ws)
+    assert plan.kinds == ((0, 1, 2, 3),)
+    assert plan.launches == plan.cuda.count("__global__") == 3
+    lines = [line for line in plan.explain().splitlines() if line.startswith("  launch ")]
+    parts, pairs, points = lines
+    assert parts.startswith("  launch kernel: 6 points of 32 threads, 4 blocks of 256, ")
+    assert pairs.startswith("  launch kernel1: 4 points of 256 threads, 4 blocks of 256, ")
+    assert points.startswith("  launch kernel2: 3007 points of 1 thread, 6 blocks of 256, vector 4, index 32 bits, ")
+    assert plan.scratch_bytes > 0
+    assert plan.bytes_written == sum(w.nbytes for w in ws)
+    strided = [*ws, xt.ones((6, 8), device=gpu)[:, ::2]]
+    plan = unit.foreach.plan(strided)
+    assert plan.kinds == ((0, 1, 2, 3), (4,))
+    assert plan.launches == 3 + unit.plan(strided[4]).launches
+    plan.run()
+    np.testing.assert_allclose([np.linalg.norm(w.numpy()) for w in strided], 1, rtol=1e-6)
+    with pytest.raises(xt.DeviceError, match="has no LLVM IR"):
+        _ = plan.llvm

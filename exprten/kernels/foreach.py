@@ -17,6 +17,8 @@ from ..statement.overlap import shares
 from ..statement.running import Launch, Statement, run
 from .arguments import Arguments, Definition, Ready, traced
 from .entry import Entrance, enterable, launched, row_of, several
+from .listplan import ForeachPlan
+from .plan import KernelPlan
 from .trace import Trace
 
 MAX_APART = 64  # lists that are remembered
@@ -41,13 +43,7 @@ class Foreach(Entrance):
 
     def _run(self, *args: Any, **kwargs: Any) -> None:
         of = self._of
-        bound = of.bind(*args, **kwargs)
-        rows = _rows(of, bound)
-        if any(map(traced, rows)):
-            raise TypeError(
-                f"{of.name}.foreach: inside of a kernel there are no lists of tensors; call {of.name} itself"
-            )
-        calls = [Arguments(of, row, n) for n, row in enumerate(rows)]
+        calls = self._calls(args, kwargs)
         ready = tuple(call.remembered() for call in calls)
         if ready in self._apart:
             scalars = [call.scalars_of(one.trace) for call, one in zip(calls, ready, strict=True) if one]
@@ -61,9 +57,29 @@ class Foreach(Entrance):
             for _, statement, launch in there:
                 run(statement, launch)
         else:
-            _run([Row(launch, s.addresses, s.found.scalars, s.buffers, trace.own) for trace, s, launch in there])
+            _run([_row(*one) for one in there])
         if calls and len(there) == len(calls):
             self._again(calls, there, len(args), tuple(kwargs))
+
+    def plan(self, *args: Any, **kwargs: Any) -> ForeachPlan:
+        """What a call with these lists will do: checked and compiled, not run. Raises what the call would raise."""
+        of, calls = self._of, self._calls(args, kwargs)
+        prepared = [_prepared(of, n, call) for n, call in enumerate(calls)]
+        there = {n: (trace, *both) for n, (trace, both) in enumerate(prepared) if both is not None}
+        _check_apart(of, {n: statement for n, (_, statement, _) in there.items()})
+        rows = [_row(*one) for one in there.values()]
+        plans = {n: KernelPlan(lambda call=calls[n]: call) for n in there}  # type: ignore[misc]  # each its own
+        return ForeachPlan(of.name, plans, rows, lambda: self._run(*args, **kwargs))
+
+    def _calls(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Arguments]:
+        """The call for each row."""
+        of = self._of
+        rows = _rows(of, of.bind(*args, **kwargs))
+        if any(map(traced, rows)):
+            raise TypeError(
+                f"{of.name}.foreach: inside of a kernel there are no lists of tensors; call {of.name} itself"
+            )
+        return [Arguments(of, row, n) for n, row in enumerate(rows)]
 
     def _again(
         self,
@@ -107,6 +123,10 @@ def _run(rows: Sequence[Row]) -> None:
         return
     for row in rows:
         row.run()
+
+
+def _row(trace: Trace, statement: Statement, launch: Launch) -> Row:
+    return Row(launch, statement.addresses, statement.found.scalars, statement.buffers, trace.own)
 
 
 def _prepared(of: Definition, n: int, call: Arguments) -> tuple[Trace, Prepared | None]:

@@ -52,15 +52,26 @@ class KernelPlan(Plan):
         stored = {store.leaf.name for store in self._code.kernel.stores}
         return sum(views[launch.first[names.index(name)]].nbytes for name in stored)
 
+    def taken(self) -> list[str]:
+        """What each launch on a GPU takes of it."""
+        return [] if self._grids is None else self._grids.explained(self._grids.launches)
+
     def _statements(self) -> list[str]:
+        return [f"kernel {self._trace.title}", *self.statements()]
+
+    def statements(self) -> list[str]:
+        """The statements, a line each."""
         shown = partial(tree, names=self._names)
-        lines = [
+        return [
             f"  {shown(s.target)}{'' if s.mode.op else '[...]'} {s.mode.symbol.split()[-1]} {shown(s.value)}"
             for s in self._trace.statements
         ]
-        return [f"kernel {self._trace.title}", *lines]
 
     def _targets(self) -> list[str]:
+        return self.operands()
+
+    def operands(self) -> list[str]:
+        """Which tensor is which operand, and what is stored to."""
         assert self._prepared is not None and isinstance(self._value, Stores), "there is something to do"
         launch = self._launch
         own = (self._trace.template.targets[0], *self._trace.gathered.leaves)

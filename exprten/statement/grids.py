@@ -288,13 +288,13 @@ class Grids:
         every = list(self._launched())
         return [one.entry.at_once for one in every], [one.threads for one in every]
 
-    def explained(self) -> list[str]:
+    def explained(self, launches: Sequence[Launched]) -> list[str]:
         """A line for each launch: the threads it has, and what a multiprocessor gives each of them. Where NVRTC is missing, one says so."""
         try:
             resources, why = self.cubin.resources, []
         except CompileError as error:
             resources, why = {}, [f"registers, spills and shared memory are not known: {error}"]
-        return [*(self._line(one, resources.get(one.entry.name)) for one in self.launches), *why]
+        return [*(self._line(one, resources.get(one.entry.name)) for one in launches if one.blocks), *why]
 
     def _line(self, one: Launched, took: Resources | None) -> str:
         entry = one.entry

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from exprten_jit import gridtext, gridwork
 from exprten_jit.backends.cuda_list import Listed, lengths
 from exprten_jit.backends.cuda_run import number
 from exprten_jit.directcall import Queued
@@ -22,10 +23,11 @@ from ..gpu.driver import Driver, driver
 from ..gpu.staging import hold, room_for
 from ..storage.buffer import Buffer, pinned
 from ..storage.device import Stream
-from .grids import Grids
+from .grids import Grids, Launched
 from .running import Launch, call, place, run_at
 
 MAX_TABLES = 16  # of one kind of rows on a stream; beyond it they start afresh
+Numbers = np.ndarray[Any, Any]
 PART = 16  # bytes: where the scratch memory of each row begins
 
 
@@ -69,6 +71,23 @@ class Lists(Grids):
             self._queued[alike] = replace(self._like.queued(alike), scratch=0)
         return self._queued[alike]
 
+    def looked_at(self, rows: Numbers) -> Looked:
+        """What is launched for the rows of a table."""
+        made = filled(self.row, rows)
+        entries, program = self.cuda.entries, self.row.program
+        launches = [
+            Launched(replace(entry, each=one.team), int(points.sum()), int(blocks.sum()))
+            for entry, one, points, blocks in zip(entries, self.row.launches, made.points, made.blocks, strict=True)
+        ]
+        at_once, work = [entry.at_once for entry in entries], list[tuple[int, float]]()
+        for n in range(len(rows)):
+            sizes = {name: int(numbers[n]) for name, numbers in made.sizes.items()}
+            threads = [int(blocks[n]) * entry.threads for entry, blocks in zip(entries, made.blocks, strict=True)]
+            given = replace(program, sizes=()), sizes, at_once, threads
+            work.append((gridwork.evaluated(*given), gridwork.spread(*given)))
+        nest = gridtext.show(replace(program, sizes=()))
+        return Looked(nest, launches, self.explained(launches), made.scratch, work)
+
     def run(self, address: int, words: bytes, stream: Stream, scratch: int) -> None:
         """Call machine code that launches lists."""
         queue = self.on(stream)
@@ -76,7 +95,7 @@ class Lists(Grids):
         call(address, words, queue.address)
         queue.check()
 
-    def table(self, rows: np.ndarray[Any, Any], stream: Stream) -> Table:
+    def table(self, rows: Numbers, stream: Stream) -> Table:
         """The table of rows: addresses, sizes and scalars of each. It is there when what comes on the stream now runs."""
         key, known = rows.tobytes(), self._tables.setdefault(stream, {})
         found = known.get(key)
@@ -86,32 +105,57 @@ class Lists(Grids):
             found = known[key] = self._uploaded(rows, stream)
         return found
 
-    def _uploaded(self, rows: np.ndarray[Any, Any], stream: Stream) -> Table:
-        lines, blocks, scratch = filled(self.row, rows)
-        row_of = [np.repeat(np.arange(len(rows), dtype=np.int32), each) for each in blocks]
-        address, memory = upload(lines.tobytes() + b"".join(one.tobytes() for one in row_of), stream)
+    def _uploaded(self, rows: Numbers, stream: Stream) -> Table:
+        made = filled(self.row, rows)
+        row_of = [np.repeat(np.arange(len(rows), dtype=np.int32), each) for each in made.blocks]
+        address, memory = upload(made.lines.tobytes() + b"".join(one.tobytes() for one in row_of), stream)
         counts = [len(one) for one in row_of]
-        starts = address + lines.nbytes + 4 * (np.cumsum(counts) - counts)
-        room = (scratch,) if self.row.scratch else ()
-        return Table((address, *map(int, starts), *counts, *room), scratch, memory)
+        starts = address + made.lines.nbytes + 4 * (np.cumsum(counts) - counts)
+        room = (made.scratch,) if self.row.program.scratch else ()
+        return Table((address, *map(int, starts), *counts, *room), made.scratch, memory)
 
 
-def filled(listed: Listed, rows: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], list[np.ndarray[Any, Any]], int]:
-    """The lines of a table, for each launch how many blocks every row has, and bytes of scratch memory for all."""
+@dataclass(frozen=True)
+class Looked:
+    """What is launched for a list, as a plan shows it: bytes of scratch memory, and of each row operations, and these over the needed."""
+
+    nest: str
+    launches: list[Launched]
+    lines: list[str]
+    scratch: int
+    work: list[tuple[int, float]]
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A table: its lines, the sizes in them by name, for each launch how many points and blocks every row has, and bytes of scratch
+    memory for all.
+    """
+
+    lines: Numbers
+    sizes: dict[str, Numbers]
+    points: list[Numbers]
+    blocks: list[Numbers]
+    scratch: int
+
+
+def filled(listed: Listed, rows: Numbers) -> Filled:
+    """The table for rows."""
     kernel, many = listed.kernel, len(rows)
     leaves, sizes = len(kernel.leaves), len(kernel.sizes)
     known: dict[str, Any] = {size.name: rows[:, leaves + n] for n, size in enumerate(kernel.sizes)}
     known |= {name: np.broadcast_to(per, many) for name, per in lengths(listed.cuts, known).items()}
-    blocks = [-(-np.broadcast_to(number(one.points, known), many) // one.each) for one in listed.launches]
+    points = [np.broadcast_to(number(one.points, known), many) for one in listed.launches]
+    blocks = [-(-count // one.each) for count, one in zip(points, listed.launches, strict=True)]
     first = [np.cumsum(each) - each for each in blocks]
     begins, end = list[Any](), 0
-    for leaf, count in listed.scratch:
+    for leaf, count in listed.program.scratch:
         nbytes = -(-np.broadcast_to(number(count, known), many) * leaf.dtype.itemsize // PART) * PART
         begins.append(end + np.cumsum(nbytes) - nbytes)
         end += int(nbytes.sum())
     pers = [known[cut.per.name] for cut in listed.cuts]
     columns = [*first, *rows[:, : leaves + sizes].T, *pers, *begins, *rows[:, leaves + sizes :].T]
-    return np.stack(columns, axis=1, dtype=np.int64), blocks, end
+    return Filled(np.stack(columns, axis=1, dtype=np.int64), known, points, blocks, end)
 
 
 def upload(data: bytes, stream: Stream) -> tuple[int, object]:
@@ -148,21 +192,48 @@ def lists_of(launch: Launch, own: tuple[int, ...] = ()) -> Lists | None:
         return found
 
 
-def run_rows(rows: Sequence[Row]) -> None:
-    """Run rows that share no memory, those of one kind together."""
-    kinds: dict[tuple[Lists, bytes], list[tuple[Row, bytes]]] = {}
-    for row in rows:
+@dataclass
+class Kind:
+    """Rows that one kernel runs, by their number: one by one, or with `lists` together, called with the scalars `given`."""
+
+    lists: Lists | None
+    given: bytes
+    rows: list[int]
+    lines: list[bytes]  # what is each row's own
+
+    @property
+    def table(self) -> Numbers:
+        """What is each row's own, as a line each."""
+        return np.frombuffer(b"".join(self.lines), np.int64).reshape(len(self.lines), -1)
+
+
+def kinds_of(rows: Sequence[Row]) -> list[Kind]:
+    """The kinds of rows of a list that share no memory."""
+    found: dict[object, Kind] = {}
+    for n, row in enumerate(rows):
         lists = lists_of(row.launch, row.own)
         if lists is None:
-            row.run()
+            kind = found.setdefault(id(row.launch.code) if row.launch.grids is None else (n,), Kind(None, b"", [], []))
         else:
             given, line = taken_apart(lists.row, row)
-            kinds.setdefault((lists, given), []).append((row, line))
-    for (lists, given), alike in kinds.items():
-        if len(alike) == 1:
-            alike[0][0].run()
+            kind = found.setdefault((lists, given), Kind(lists, given, [], []))
+            kind.lines.append(line)
+        kind.rows.append(n)
+    for kind in found.values():
+        if len(kind.rows) == 1:
+            kind.lists = None
+    return list(found.values())
+
+
+def run_rows(rows: Sequence[Row]) -> None:
+    """Run rows that share no memory, those of one kind together."""
+    for kind in kinds_of(rows):
+        if kind.lists is None:
+            for n in kind.rows:
+                rows[n].run()
         else:
-            _run_listed(lists, given, [row for row, _ in alike], b"".join(line for _, line in alike))
+            buffers = [buffer for n in kind.rows for buffer in rows[n].buffers]
+            _run_listed(kind.lists, kind, buffers)
 
 
 def taken_apart(listed: Listed, row: Row) -> tuple[bytes, bytes]:
@@ -173,9 +244,8 @@ def taken_apart(listed: Listed, row: Row) -> tuple[bytes, bytes]:
     return given, launch.places(row.addresses) + launch.sizes[: 8 * len(listed.kernel.sizes)] + own
 
 
-def _run_listed(lists: Lists, given: bytes, rows: Sequence[Row], lines: bytes) -> None:
-    buffers = [buffer for row in rows for buffer in row.buffers]
+def _run_listed(lists: Lists, kind: Kind, buffers: Sequence[Buffer]) -> None:
     with pinned(buffers, "foreach"):
-        table = lists.table(np.frombuffer(lines, np.int64).reshape(len(rows), -1), buffers[0].stream)
+        table = lists.table(kind.table, buffers[0].stream)
     with place(buffers, table.scratch, table.memory) as queue:
-        call(lists.address, struct.pack(f"={len(table.words)}q", *table.words) + given, queue.address)
+        call(lists.address, struct.pack(f"={len(table.words)}q", *table.words) + kind.given, queue.address)

@@ -32,10 +32,11 @@ Column = Leaf | Size | Param
 
 @dataclass(frozen=True)
 class Launched:
-    """One launch for all rows: how many points a row has, and how many of them a block takes."""
+    """One launch for all rows: how many points a row has, how many of them a block takes, and threads a point."""
 
     points: Value
     each: int
+    team: int
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,15 @@ class Listed:
     """
 
     cuda: Cuda
-    kernel: Kernel
+    program: Program  # of a row
     launches: tuple[Launched, ...]
     cuts: tuple[Cut, ...]
-    scratch: tuple[tuple[Leaf, Value], ...]
     own: tuple[int, ...]  # scalars, by their number
+
+    @property
+    def kernel(self) -> Kernel:
+        """Of a row."""
+        return self.program.kernel
 
     @property
     def given(self) -> tuple[int, ...]:
@@ -59,7 +64,7 @@ class Listed:
     @property
     def words(self) -> int:
         """Of what a launch is called with, before the scalars."""
-        return 1 + 2 * len(self.launches) + bool(self.scratch)
+        return 1 + 2 * len(self.launches) + bool(self.program.scratch)
 
 
 def is_wide(rows: Rows, sizes: Mapping[str, int]) -> bool:
@@ -100,9 +105,9 @@ def listed(rows: Rows, sizes: Mapping[str, int], wide: bool, own: Sequence[int])
         given = (LINES, _row_of(n), *scratch, *params)
         entries.append(replace(entry, arguments=given, count=_blocks(n), each=entry.threads, capped=False))
         bodies.append("\n".join(writer.lines))
-        launches.append(Launched(entry.count, writer.each))
+        launches.append(Launched(entry.count, writer.each, entry.each))
     cuda = Cuda(module("\n\n".join(bodies), wide), tuple(entries), _called(program, scalars), wide)
-    return Listed(cuda, kernel, tuple(launches), found, program.scratch, tuple(own))
+    return Listed(cuda, program, tuple(launches), found, tuple(own))
 
 
 def _called(program: Program, own: Sequence[Param]) -> Program:
