@@ -9,19 +9,23 @@ import struct
 import subprocess
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from exprten_jit import compile_kernel, references
+from exprten_jit.backends import llvm_run
 from exprten_jit.backends.cuda_text import unsigned
+from exprten_jit.check import IRError, check
 from exprten_jit.derived import DERIVED, TABLE
 from exprten_jit.dtypes import BOOL, DType
+from exprten_jit.dtypes import DTYPES as DTYPE_OF
 from exprten_jit.dtypes import ROWS as ALL_ROWS
 from exprten_jit.hostcall import launcher
 from exprten_jit.interpret import interpret
-from exprten_jit.ir import Kernel, Leaf, Store, Value, axis, cast, load, op, size
+from exprten_jit.ir import Kernel, Leaf, Store, Value, axis, cast, load, op, size, table
 from exprten_jit.ops import CASTS, PRIMITIVES, Domain
 from strategies import (
     DTYPES,
@@ -49,6 +53,7 @@ PRIMITIVE_ONLY = {
     "euclid",
     "fma",
     "ipow",
+    "lookup",
     "popcount",
     "quotient",
     "rarely",
@@ -436,7 +441,7 @@ def test_every_row_has_complete_columns():
         assert set(row.llvm) == set(row.cuda), row.name
         assert set(row.llvm) <= set("fiub"), row.name
         for kind, template in row.cuda.items():
-            used = {int(text[0]) for text in template.split("{")[1:] if text[0] not in "TU"}
+            used = {int(text[0]) for text in template.split("{")[1:] if text[0] not in "TUN"}
             assert used == set(range(row.arity)), f"cuda column of {row.name}, kind {kind}: {template}"
     for row in DERIVED:
         assert callable(row.expand), row.name
@@ -473,6 +478,8 @@ def primitive_cases() -> list[Case]:
     """(name, operand types, result type) of every primitive and every type that it knows."""
     found: list[Case] = []
     for row in PRIMITIVES:
+        if row.name == "lookup":  # of a table, which is no operand: it has a test of its own
+            continue
         if row.name in {"where", "rarely"}:
             found += [(row.name, (BOOL, d, d), d) for d in ROWS if not d.part]
             continue
@@ -580,6 +587,41 @@ def test_the_interpreter_and_machine_code_give_a_primitives_value(case):
     assert_primitive(name, judged, want, f"interpreted {name}")
     for bits in (None, 128):
         assert_primitive(name, compiled(kernel, operands, bits), judged, f"compiled {name}, {bits} bits")
+
+
+def lookup_of(values: tuple[float, ...], bits: int) -> Kernel:
+    whole, real = DTYPE_OF[f"int{bits}"], DTYPE_OF[f"float{bits}"]
+    return kernel_of(lambda k: op("lookup", (k, table(values, real)), real), (whole,), real)
+
+
+@pytest.mark.parametrize("size", [2, 8, 16, 32, 64])
+@pytest.mark.parametrize("bits", [32, 64])
+def test_a_lookup_is_the_entry_whose_number_the_last_bits_are(monkeypatch, bits, size):
+    rng = np.random.default_rng(size)
+    entries = rng.normal(size=size).astype(f"float{bits}")
+    entries[:2] = -0.0, np.finfo(entries.dtype).max
+    at = rng.integers(-(2**31), 2**31, 77).astype(f"int{bits}")
+    kernel, want = lookup_of(tuple(entries.tolist()), bits), entries[at % size]
+    assert_same_bits(interpreted(kernel, [at]), want, "interpreted")
+    machine = llvm_run.machine()
+    for scales in (machine.scales, False):
+        monkeypatch.setattr(llvm_run, "machine", lambda scales=scales: replace(machine, scales=scales))
+        for width in (None, 128, 256, 512):
+            assert_same_bits(compiled(kernel, [at], width), want, f"{width} bits, in registers: {scales}")
+
+
+@pytest.mark.parametrize(("values", "rule"), [((1.0, 2.0, 3.0), "a table of 3"), ((1.0,), "a table of 1")])
+def test_a_table_has_two_four_eight_entries(values, rule):
+    with pytest.raises(IRError, match=rule):
+        check(lookup_of(values, 32))
+
+
+def test_a_lookup_asks_for_a_table_and_nothing_else_for_one():
+    real, whole = DTYPE_OF["float32"], DTYPE_OF["int32"]
+    with pytest.raises(IRError, match="lookup of Load"):
+        check(kernel_of(lambda k, x: op("lookup", (k, x), real), (whole, real), real))
+    with pytest.raises(IRError, match="add of Table"):
+        check(kernel_of(lambda x: op("add", (x, table((1.0, 2.0), real)), real), (real,), real))
 
 
 @pytest.mark.parametrize("pair", CASTS, ids=lambda pair: f"{pair[0]}-to-{pair[1]}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
-from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Op, Param, Size, Value
+from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Op, Param, Size, Table, Value
 from .ops import CASTS, PRIMITIVE
 from .reducers import SEVERAL, identities, reducer_of
 from .reducers import TABLE as REDUCERS
@@ -53,6 +53,9 @@ def _check_node(node: Value, kernel: Kernel) -> None:
     match node:
         case Const(value, dtype):
             _require(type(value) is dtype.python, f"{dtype} constant is a {type(value).__name__}")
+        case Table(values, dtype):
+            _require(dtype.kind == "f" and not dtype.wide, f"a table of {dtype}")
+            _require(len(values) > 1 and not len(values) & (len(values) - 1), f"a table of {len(values)}")
         case Size():
             _require(node in kernel.sizes, f"size {node.name} is no argument")
         case Param():
@@ -75,6 +78,7 @@ def _check_node(node: Value, kernel: Kernel) -> None:
             _require(name in PRIMITIVE, f"{name} is no primitive" + (", it is derived" if name in TABLE else ""))
             _require(len(args) == PRIMITIVE[name].arity, f"{name} has {len(args)} operands")
             _require(args[0].dtype.kind in PRIMITIVE[name].llvm, f"{name} knows no {args[0].dtype}")
+            _require((name == "lookup") == isinstance(args[-1], Table), f"{name} of {type(args[-1]).__name__}")
             _require(len({a.dtype for a in args[1:]}) < 2, f"{name} of {[a.dtype for a in args]}")
             of_formulas = name not in _OF_FORMULAS or not node.dtype.wide
             _require(of_formulas, f"{name} of {node.dtype}: formulas are computed in a wider type")

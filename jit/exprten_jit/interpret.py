@@ -10,7 +10,7 @@ import numpy as np
 
 from .dtypes import DType
 from .folds import combined
-from .ir import Axis, Component, Const, Fold, Kernel, Leaf, Load, Op, Param, Size, Value, local
+from .ir import Axis, Component, Const, Fold, Kernel, Leaf, Load, Op, Param, Size, Table, Value, local
 from .ops import PRIMITIVE
 from .reducers import along, brought_together, identities, reducer_of
 from .rewrite import walk
@@ -102,6 +102,8 @@ def _value(
     match node:
         case Const(value, dtype):
             return dtype.numpy.type(value)
+        case Table(values, dtype):
+            return np.array(values, dtype.numpy)
         case Param(name) | Size(name):
             return node.dtype.numpy.type(arguments[name])
         case Axis():

@@ -11,6 +11,7 @@
              | Fold(reducer, axis, extent, bodies, order, dtype)  # bodies for every index of an axis, brought together
              | Component(fold, position, dtype)                     # one value of a fold of several bodies; of one it is the Fold itself
              | Local(name, dtype)                              # bound by the loop nest (schedule), never by a front end
+             | Table(values, dtype)                            # 2, 4, 8 ... floats: what a `lookup` takes one of
 
 Offsets count elements from the leaf's address. Index arithmetic is int64 and exact; `//` rounds down and asks for a positive
 divisor. A guard sits on the loads below it, not around them, so any value may be computed anywhere its axes are known.
@@ -86,6 +87,12 @@ class Value:
 @dataclass(frozen=True, eq=False)
 class Const(Value):
     value: bool | int | float
+    dtype: DType
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Value):
+    values: tuple[float, ...]
     dtype: DType
 
 
@@ -250,6 +257,10 @@ def _identity(x: Any) -> Any:
 
 def const(value: bool | int | float, dtype: DType) -> Const:
     return _intern(Const(value, dtype))
+
+
+def table(values: tuple[float, ...], dtype: DType) -> Table:
+    return _intern(Table(values, dtype))
 
 
 def param(name: str, dtype: DType) -> Param:

@@ -11,7 +11,7 @@ Columns:
     llvm          kind -> an instruction (`strict`: without flags), `@llvm.…` (an intrinsic, overloaded on the type) or `%…` (a helper,
                   called lane by lane)
     cuda          kind -> C text of the value with {0} {1} {2} for the operands, {T} for its type and {U} for the unsigned type that
-                  integers are computed in
+                  integers are computed in, {N} for the last number of an entry of a table
     derivative    (o, *operands) -> one partial derivative an operand; `o` is any namespace with NumPy's names; None: not
                   differentiable there
     domain        an interval for each operand, for tests and for error texts
@@ -204,6 +204,10 @@ def _fma(a: Any, b: Any, c: Any) -> Any:
     return np.vectorize(_fma_once, otypes=[np.result_type(a)])(a, b, c)
 
 
+def _lookup(k: Any, table: Any) -> Any:
+    return np.take(table, k, mode="wrap")
+
+
 def _scale(a: Any, k: Any) -> Any:
     return np.ldexp(a, np.where(np.isfinite(k), k, 0).astype(np.int64))
 
@@ -272,6 +276,8 @@ PRIMITIVES: tuple[Primitive, ...] = (
               llvm={"b": "select"}, cuda={"b": "({0} ? {1} : {2})"}),
     # the same, where the second operand is computed only if some lane asks for it: for what hardly ever is
     Primitive("rarely", 3, _reference_select, resolve=_select_types, llvm={"b": "branch"}, cuda={"b": "({0} ? {1} : {2})"}),
+    # the entry of a Table whose number the last bits of an integer are
+    Primitive("lookup", 2, _lookup, resolve=common_types, cost=2, llvm={"i": "table"}, cuda={"i": "{1}[{0} & {N}]"}),
     # called lane by lane
     Primitive("ipow", 2, _ipow, None, (POSITIVE, Domain(-8.0, 8.0)), cost=40, resolve=common_types,
               llvm=_kinds("iu", "%ipow"), cuda=_kinds("iu", "xt_ipow({0}, {1})")),

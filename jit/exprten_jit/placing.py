@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .dtypes import BOOL
 from .folds import folds_of
-from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Param, Size, Store, Value
+from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Param, Size, Store, Table, Value
 from .nest import Let, Machine, Reduce, Stmt, Vector
 from .reducers import reducer_of
 from .rewrite import affine, in_a_row, walk
@@ -20,7 +20,7 @@ def place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Loca
     seen, stack = set(done), list(reversed(list(roots)))
     while stack:
         node = stack.pop()
-        if node in seen or isinstance(node, Const | Param | Size | Axis | Local):
+        if node in seen or isinstance(node, Const | Table | Param | Size | Axis | Local):
             continue
         seen.add(node)
         if node.free <= bound:

@@ -15,6 +15,7 @@ from .ir import (
     Load,
     Op,
     Store,
+    Table,
     Value,
     both,
     components,
@@ -51,7 +52,7 @@ def eager(node: Op) -> tuple[Value, ...]:
     stack, seen, begin = [rare], set[Value](), list[Value]()
     while stack:
         part = stack.pop()
-        if part not in seen and not isinstance(part, Const):
+        if part not in seen and not isinstance(part, Const | Table):
             seen.add(part)
             if isinstance(part, Op):
                 stack.extend(part.args)

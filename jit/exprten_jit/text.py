@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Op, Param, Size, Value
+from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Op, Param, Size, Table, Value
 from .rewrite import walk
 
 _INFIX = {
@@ -32,7 +32,7 @@ class Namer:
             if (
                 id(node) in self._shared
                 and id(node) not in self.names
-                and node.children
+                and (node.children or isinstance(node, Table))
                 and (whole or node is not root)
             ):
                 text = show(node, self.names)
@@ -66,6 +66,8 @@ def _one(node: Value, args: list[str]) -> str:
     match node:
         case Const(value, dtype):
             return str(value) if dtype.kind == "b" or dtype.name == "int64" else f"{dtype}({value!r})"
+        case Table(values, dtype):
+            return f"{dtype}[{', '.join(map(repr, values))}]"
         case Param(name) | Size(name) | Axis(name) | Local(name):
             return name
         case Load(leaf):

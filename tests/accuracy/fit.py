@@ -234,6 +234,9 @@ FITS: dict[str, Fit] = {
     "LOG10_32": Fit(
         "(log10(1 + f) / f - 1 / ln(10)) / f", lambda f: (_log_of(f) - 1) / f / mp.log(10), *ROOT, 8, abs, 32
     ),
+    "POWER_LOG_32": Fit(
+        "2 (log(1 + r) - r + r² / 2) / r³", lambda r: 2 * _log_rest(r), -0.03559, 0.03559, 3, lambda r: r * r, 32
+    ),
     "SIN_32": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, EIGHTH, 2, lambda z: z, 32),
     "SIN_64": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, EIGHTH, 5, lambda z: z),
     "COS_32": Fit("(cos(r) - 1 + r² / 2) / r⁴ in r²", _root(_cos_rest), 0, EIGHTH, 2, lambda z: z * z, 32),
@@ -306,17 +309,56 @@ def words(zeros: int, count: int) -> list[int]:
     return [whole >> (64 * (count - 1 - k)) & (2**64 - 1) for k in range(count)]
 
 
+FIRST = 0x3F33C000  # the bits of the float32 at which the first of 16 intervals up to twice as much begins
+COARSE = 16  # bits behind the point: 8 more stand before it
+
+
+def number(bits: int) -> float:
+    return struct.unpack("<f", struct.pack("<I", bits))[0]
+
+
+def inverses() -> list[float]:
+    """Of a number in each interval: so short that z / c - 1 is a float32 for all z there, and as small as that allows."""
+    found = []
+    for low in range(FIRST, FIRST + (1 << 23), 1 << 19):
+        a, b = number(low), number(low + (1 << 19) - 1)
+        tried = [(max(abs(a * n / 64 - 1), abs(b * n / 64 - 1)), n / 64) for n in range(45, 91)]
+        exact = [(far, n) for far, n in tried if far * n.as_integer_ratio()[1] < (1 if a < 1 else 2)]
+        found.append(1.0 if a <= 1 <= b else min(exact)[1])
+    return found
+
+
+def coarse(x: mp.mpf) -> float:
+    return float(mp.nint(x * 2**COARSE) / 2**COARSE)
+
+
+def fine(x: mp.mpf) -> float:
+    return rounded(x - coarse(x), 32)
+
+
+def logs(part: Callable[[mp.mpf], float]) -> list[float]:
+    """Twice the logarithms of c."""
+    return [part(-2 * mp.log(n)) for n in inverses()]
+
+
 CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
-    "HALF_PI_32": ("pi / 2", lambda: parts(mp.pi / 2, 32, 3, down=True)),  # of one sign: what they leave of -0 is -0
-    "HALF_PI_64": ("pi / 2", lambda: parts(mp.pi / 2, 64, 3, down=True)),
-    "PI_64": ("pi", lambda: parts(mp.pi, 64, 2)),
-    "LN2_64": ("ln(2)", lambda: parts(mp.log(2), 64, 2)),
-    "LOG2_E": ("1 / ln(2)", lambda: parts(1 / mp.log(2), 64, 2)),
-    "STIRLING": ("log2(2 pi) / 2", lambda: parts(mp.log(2 * mp.pi, 2) / 2, 64, 2)),
-    "DIGAMMA_ROOT": ("the root of digamma", lambda: parts(DIGAMMA_ROOT, 64, 2)),
-    "LOG2_FIRST": ("2 / ln(2)", lambda: parts(2 / mp.log(2), 64, 2)),
-    "LOG2_SECOND": ("2 / (3 ln(2))", lambda: parts(2 / mp.log(2) / 3, 64, 2)),
-    "TWO_OVER_PI_WORDS": ("2 / pi behind 40 zeros", lambda: words(40, 19)),
+    "LOG_INVERSE": ("1 / c for 16 intervals", inverses),
+    "LOG_COARSE": ("The logarithms of c², to 16 bits", lambda: logs(coarse)),
+    "LOG_FINE": ("What is left of them", lambda: logs(fine)),
+    "LOG_TWO": ("Parts of the logarithm of 4", lambda: [part(mp.log(4)) for part in (coarse, fine)]),
+    "HALF_PI_32": (
+        "Parts of pi / 2",
+        lambda: parts(mp.pi / 2, 32, 3, down=True),
+    ),  # of one sign: what they leave of -0 is -0
+    "HALF_PI_64": ("Parts of pi / 2", lambda: parts(mp.pi / 2, 64, 3, down=True)),
+    "PI_64": ("Parts of pi", lambda: parts(mp.pi, 64, 2)),
+    "LN2_64": ("Parts of ln(2)", lambda: parts(mp.log(2), 64, 2)),
+    "LOG2_E": ("Parts of 1 / ln(2)", lambda: parts(1 / mp.log(2), 64, 2)),
+    "STIRLING": ("Parts of log2(2 pi) / 2", lambda: parts(mp.log(2 * mp.pi, 2) / 2, 64, 2)),
+    "DIGAMMA_ROOT": ("Parts of the root of digamma", lambda: parts(DIGAMMA_ROOT, 64, 2)),
+    "LOG2_FIRST": ("Parts of 2 / ln(2)", lambda: parts(2 / mp.log(2), 64, 2)),
+    "LOG2_SECOND": ("Parts of 2 / (3 ln(2))", lambda: parts(2 / mp.log(2) / 3, 64, 2)),
+    "TWO_OVER_PI_WORDS": ("Parts of 2 / pi behind 40 zeros", lambda: words(40, 19)),
 }
 
 HEAD = '''"""Coefficients of near-minimax polynomials, lowest power first. Written by tests/accuracy/fit.py; do not edit."""
@@ -333,7 +375,7 @@ def main(names: Sequence[str]) -> None:
         text += f"# {line}\n{name} = (\n" + "".join(f"    {c!r},\n" for c in found) + ")\n"
         print(name, line, file=sys.stderr)
     for name, (about, made) in () if names else CONSTANTS.items():
-        text += f"# Parts of {about}.\n{name} = (\n" + "".join(f"    {x!r},\n" for x in made()) + ")\n"
+        text += f"# {about}.\n{name} = (\n" + "".join(f"    {x!r},\n" for x in made()) + ")\n"
     if names:
         print(text)
     else:

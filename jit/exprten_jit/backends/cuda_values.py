@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from ..bounds import is_index
 from ..dtypes import DType
-from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Value, components
+from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value, components
 from ..ops import PRIMITIVE
 from ..rewrite import walk
 from ..vmath.exp import by_factors
@@ -167,6 +167,8 @@ class Values:
         match node:
             case Const(value, dtype):
                 return literal(value, dtype)
+            case Table():
+                return self._table(node)
             case Load():
                 return self.loaded(node, known)
             case Op() if is_index(node, self.plain):
@@ -202,8 +204,16 @@ class Values:
         for n, a in enumerate(args):
             several = column.count(f"{{{n}}}") > 1
             given.append(self.named(a, known) if several and not isinstance(a, Const) else known.values[a])
-        text = column.format(*given, T=in_register(dtype), U=unsigned(args[0].dtype))
+        last = len(args[-1].values) - 1 if isinstance(args[-1], Table) else 0
+        text = column.format(*given, T=in_register(dtype), U=unsigned(args[0].dtype), N=last)
         return rounded(text, dtype) if row.rounds else text
+
+    def _table(self, table: Table) -> str:
+        """The name of a constant array."""
+        name = self.name("table")
+        entries = ", ".join(bare(literal(x, table.dtype)) for x in table.values)
+        self.put(f"static const {in_register(table.dtype)} {name}[{len(table.values)}] = {{{entries}}};")
+        return name
 
     def _rarely(self, node: Op, known: Known) -> str:
         """A choice whose first side is computed only where the condition holds."""

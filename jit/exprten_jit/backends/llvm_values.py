@@ -9,10 +9,11 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from ..dtypes import INDEX
-from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Value, components
+from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value, components
 from ..pairs import twins
 from ..rewrite import affine
 from ..vmath.exp import by_factors
+from .llvm_lookup import loaded, looked_up
 from .llvm_memory import Known, Memory, Where, pairs_in_row
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
 
@@ -25,7 +26,7 @@ def _cut(root: Value, known: Known) -> list[Value]:
     seen = set[Value]()
     while stack:
         node = stack.pop()
-        if node in seen or isinstance(node, Const):
+        if node in seen or isinstance(node, Const | Table):
             continue
         seen.add(node)
         if node in known or not isinstance(node, Op):
@@ -75,6 +76,8 @@ class Values(Memory):
             condition, rare, common = node.args
             first = (condition, common)
             return first if any(v not in known for v in first) else tuple(_cut(rare, known))
+        if isinstance(node, Op) and node.op == "lookup":
+            return node.args[:1]  # a table is no value
         return (node.extent,) if isinstance(node, Fold) else node.children
 
     @abstractmethod
@@ -121,6 +124,10 @@ class Values(Memory):
                 x = self.in_memory(known[a], a.dtype)
                 held = Lanes("", dtype.memory, x.count)
                 return self.in_register(self.text.let(f"bitcast {x} to {held.type}", held.lane, x.count), dtype)
+            case Op("lookup", (at, Table() as table)):
+                k = known[at]
+                in_registers = self.scales and k.count > 1 and at.dtype.bits == table.dtype.bits
+                return looked_up(self.text, k, table) if in_registers else loaded(self.text, self.helpers, k, table)
             case Op("scale", args) if not (
                 self.scales and max(known[a].count for a in args) * node.dtype.bits in (128, 256, 512)
             ):
@@ -134,6 +141,8 @@ class Values(Memory):
                     if name == "floor_divide"
                     else self._op(name, args[0].dtype, operands, dtype)
                 )
+            case Table():
+                raise AssertionError("a table is no value")
             case Param() | Size() | Local():
                 raise AssertionError(f"{node.name} is not bound")
         raise AssertionError(f"no such value: {type(node).__name__}")
@@ -206,7 +215,7 @@ class Values(Memory):
             seen.add(node)
             if axis in node.free:
                 for arg in node.args:
-                    if axis not in arg.free and not isinstance(arg, Const):
+                    if axis not in arg.free and not isinstance(arg, Const | Table):
                         self.splats[arg] = self.splat(self.value(arg, known, None), lanes)
                 stack.extend(node.args)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from . import coefficients as c
-from . import narrow, terms
+from . import terms
 from .double import Double, product
-from .log import split
+from .exp import LOG2_E
+from .log import LN2, split
 from .terms import (
     INF,
     NAN,
@@ -17,6 +18,7 @@ from .terms import (
     fma,
     greater,
     lesser,
+    lookup,
     nearest,
     ordinary,
     polynomial,
@@ -47,6 +49,10 @@ def log2_double(k: Term, f: Term) -> Double:
     return Double(high, lost + low)
 
 
+FIRST = 0x3F33C000  # the bits of the float32 at which the intervals of LOG_INVERSE begin
+MOST = 2.0**64  # an exponent as good as infinite
+
+
 def exp2_double(a: Double) -> tuple[Double, Term]:
     """2**a over a power of two, and its exponent."""
     form = a.high.form
@@ -69,10 +75,38 @@ def _power64(x: Term, more: int, y: Term) -> Term:
     return scale(value.value, exponent)
 
 
-def _power32(x: Term, y: Term) -> Term:
-    """In float64, where the least float32 is a normal number."""
-    a = y.to("float64") * narrow.log2(x.to("float64"))
-    return narrow.exp2(lesser(greater(a, -200.0), 200.0)).to("float32")
+def _twice_log(x: Term, more: Term | int) -> Double:
+    """The logarithm of (2**more x)² for a normal float32 x above 0, within 2**-36 of itself: k of log(4), that of c², and 2 log(1 + r).
+
+    With c one of 16 and 1 + r = 2**-k x / c, r is exact; 2 r - r² is kept in two parts.
+    """
+    count = x.bits() - FIRST
+    entry = count >> 19
+    z = ((count & 0x7FFFFF) + FIRST).bits(x.dtype)
+    k = as_float((count >> 23) + more)
+    r = fma(z, lookup(entry, c.LOG_INVERSE), -1.0)
+    square = r * r
+    base = fma(k, c.LOG_TWO[0], lookup(entry, c.LOG_COARSE))
+    least = fma(k, c.LOG_TWO[1], lookup(entry, c.LOG_FINE))
+    near, lost = fast_two_sum(r + r, -square)
+    high, beyond = fast_two_sum(base, near)
+    least = fma(square * r, polynomial(c.POWER_LOG_32, r), least - fma(r, r, -square))
+    return Double(high, least + (lost + beyond))
+
+
+def _exp_of_half(a: Double) -> Term:
+    """exp((a.high + a.low) / 2), where a.low is at most 1 unless that is 0 or infinite."""
+    high, low = lesser(greater(a.high, -224.0), 192.0), lesser(greater(a.low, -1.0), 1.0)
+    k, _ = nearest(high, LOG2_E / 2)
+    r = fma(k, -2.0 * LN2[32][0], high) + fma(k, -2.0 * LN2[32][1], low)
+    return scale(polynomial([x * 0.5**n for n, x in enumerate((1.0, 1.0, *c.EXP_32))], r), k)
+
+
+def _power32(x: Term, y: Term, more: Term | int = 0) -> Term:
+    """(2**more x)**y for a normal x above 0 and a y up to 2**64."""
+    log = _twice_log(x, more)
+    high = y * log.high
+    return _exp_of_half(Double(high, fma(y, log.low, fma(y, log.high, -high))))
 
 
 def power(x: Term, y: Term) -> Term:
@@ -80,8 +114,10 @@ def power(x: Term, y: Term) -> Term:
     size = fabs(x)
     base = where(size.equals(0.0) | ~(size < INF), 1.0, size)
     if x.dtype.bits == 32:
-        usual = (x > 0.0) & (x < INF) & (fabs(y) < INF)
-        return rarely(~usual, _special(x, y, _power32(base, y)), _power32(x, y))
+        small = base < x.form.tiny
+        bounded = lesser(greater(y, -MOST), MOST)
+        there = _power32(where(small, base * 2.0**25, base), bounded, where(small, base.bits().like(-25), 0))
+        return rarely(~(ordinary(x) & (fabs(y) < MOST)), _special(x, y, there), _power32(x, y))
     up = x.form.mantissa + 2
     there = where(base < x.form.tiny, _power64(base * 2.0**up, -up, y), _power64(base, 0, y))
     return rarely(~(ordinary(x) & (fabs(y) < INF)), _special(x, y, there), _power64(x, 0, y))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import wraps
 
 from ..dtypes import BOOL, DTYPES, DType
-from ..ir import Value, bits, cast, const, op
+from ..ir import Value, bits, cast, const, op, table
 
 
 @dataclass(frozen=True)
@@ -178,6 +178,12 @@ def copysign(a: Term, b: Term) -> Term:
 def fma(a: Term, b: Term | float, c: Term | float) -> Term:
     """a * b + c, rounded once."""
     return Term(op("fma", (a.value, *(x.value if isinstance(x, Term) else a.like(x).value for x in (b, c))), a.dtype))
+
+
+def lookup(k: Term, entries: Sequence[float]) -> Term:
+    """The entry whose number the last bits of k are, as the float of its width."""
+    dtype = DTYPES[f"float{k.dtype.bits}"]
+    return Term(op("lookup", (k.value, table(tuple(entries), dtype)), dtype))
 
 
 def scale(a: Term, k: Term) -> Term:
