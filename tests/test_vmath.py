@@ -200,7 +200,8 @@ def test_the_fast_tier_is_within_four_units(name, dtype):
     most = 4 - (accuracy.read()[name, "float64"].most if want.dtype == dtype else 0)
     assert apart.max() < most, f"{apart.max()} at {x[np.argmax(apart)]}"
     plain = xt.evaluate(function(xt.asarray(x))).numpy()
-    assert (plain != got).any()  # it is another formula
+    none = name == "arctan" and dtype == np.float64
+    assert np.array_equal(plain, got, equal_nan=True) == none  # elsewhere it is another formula
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

@@ -246,9 +246,9 @@ FITS: dict[str, Fit] = {
     "TAN_32": Fit("(tan(r) / r - 1) / r² in r²", _root(_tan_rest), 0, EIGHTH, 6, lambda z: z, 32),
     "TAN_64": Fit("(tan(r) / r - 1) / r² in r²", _root(_tan_rest), 0, EIGHTH, 14, lambda z: z),
     "ATAN_32": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 1, 8, lambda z: z, 32),
-    "ATAN_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 1, 19, lambda z: z),
+    "ATAN_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 0.1717, 11, lambda z: z),
+    "ATAN_TABLE_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 0.0102, 5, lambda z: z),
     "ATAN_FAST_32": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 1, 7, lambda z: z, 32),
-    "ATAN_FAST_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 1, 17, lambda z: z),
     "ASIN_32": Fit("(asin(t) / t - 1) / t² in t²", _root(_asin_rest), 0, 0.25, 4, lambda z: z, 32),
     "ASIN_64": Fit("(asin(t) / t - 1) / t² in t²", _root(_asin_rest), 0, 0.25, 11, lambda z: z),
     "ASINH_32": Fit("(asinh(t) / t - 1) / t² in t²", _root(_asinh_rest), 0, 0.25, 4, lambda z: z, 32),
@@ -341,11 +341,46 @@ def logs(part: Callable[[mp.mpf], float]) -> list[float]:
     return [part(-2 * mp.log(n)) for n in inverses()]
 
 
+def ranges() -> list[tuple[mp.mpf, mp.mpf]]:
+    """The arctangents of numbers, or of quotients, whose bits, or those of the one less those of the other, begin alike: halves of
+    binades from 3/32 to 12. The bits of a quotient from 4/3 may be like those of 3/2.
+    """
+    ends = [(2.0**e, 2.0**e * 1.5) for e in range(-4, 4)]
+    found = [x for low, high in ends for x in ((low, high), (low * 4 / 3, low * 2))]
+    return [(mp.atan(a), mp.atan(b)) for a, b in found[1:-1]] + [(mp.atan(mp.mpf(32) / 3), mp.pi / 2)]
+
+
+def nearly_exact(f: Function, x: mp.mpf) -> float:
+    """A number near x whose f is a float64 but for 1/256 of a unit of its last place."""
+    near = float(x)
+    for k in range(100000):
+        at = near * (1 + k * 2.0**-40)
+        value = f(mp.mpf(at))
+        if abs(value - float(value)) < abs(value) * mp.mpf(2) ** -62:
+            return at
+    raise ValueError(f"no such number near {x}")
+
+
+def middles() -> list[float]:
+    """Numbers whose arctangents lie in the middle of the intervals, or 0 in the first; in the order of the bits that begin them."""
+    found = [0.0] + [nearly_exact(mp.atan, mp.tan((a + b) / 2)) for a, b in ranges()]
+    return [found[(k - 6) % 16] for k in range(16)]
+
+
+def behind(part: int) -> list[float]:
+    """pi less the arctangents of `middles`, in two parts."""
+    return [parts(mp.pi - mp.mpf(float(mp.atan(x))), 64, 2)[part] for x in middles()]
+
+
 CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
     "LOG_INVERSE": ("1 / c for 16 intervals", inverses),
     "LOG_COARSE": ("The logarithms of c², to 16 bits", lambda: logs(coarse)),
     "LOG_FINE": ("What is left of them", lambda: logs(fine)),
     "LOG_TWO": ("Parts of the logarithm of 4", lambda: [part(mp.log(4)) for part in (coarse, fine)]),
+    "ATAN_MIDDLE": ("Numbers in 16 intervals", middles),
+    "ATAN_OF_MIDDLE": ("Their arctangents", lambda: [float(mp.atan(x)) for x in middles()]),
+    "PI_LESS_ATAN": ("pi less these", lambda: behind(0)),
+    "PI_LESS_ATAN_REST": ("What is left of that", lambda: behind(1)),
     "HALF_PI_32": (
         "Parts of pi / 2",
         lambda: parts(mp.pi / 2, 32, 3, down=True),
