@@ -3,18 +3,25 @@
 import itertools
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from exprten_jit.backends import llvm_run
+from exprten_jit.backends.llvm_emit import STREAM_BYTES
+from exprten_jit.dtypes import DTYPES as ROW
+from exprten_jit.ir import op
 from strategies import (
     TARGETS,
     assert_same_bits,
     assert_within_ulps,
+    pairs,
     place,
     values,
 )
 from test_folds import judged
 from test_half import BOTH, NO_LIBRARY, PLACES, WIDTHS, doubled, dtype_of, quiet
+from test_ops import compiled, kernel_of
 
 import exprten as xt
 from exprten.options import _from_environment as from_environment
@@ -54,6 +61,59 @@ def test_sizes_around_a_vector(name):
     for n in (0, 1, 2, 15, 16, 17, 31, 33, 63, 65, 200):
         w, g = (values(dtype_of(name), (n,), seed=k) for k in range(2))
         assert_same_bits(xt.evaluate(update(xt.asarray(w), xt.asarray(g))).numpy(), updated(w, g), f"{n} elements")
+
+
+WOVEN = {  # whether vectors of these are taken from alternating elements
+    "update": (True, lambda x, y, f: update(x, y)),
+    "division": (True, lambda x, y, f: x / y),
+    "constant": (True, lambda x, y, f: xt.full(x.shape, 0.1, x.dtype)),
+    "a row for all": (True, lambda x, y, f: x * y[:1]),
+    "a number a row": (True, lambda x, y, f: x + y[:, :1]),
+    "padded": (True, lambda x, y, f: xt.pad(x, 1) * y[0, 0]),
+    "branches": (True, lambda x, y, f: xt.sin(x * 1e30)),
+    "positions": (False, lambda x, y, f: x * xt.cast(xt.arange(f.shape[1]), x.dtype)),
+    "float32 too": (False, lambda x, y, f: xt.cast(x * f, x.dtype)),
+    "backwards": (False, lambda x, y, f: xt.flip(x, 1) * y),
+    "folded": (True, lambda x, y, f: x - xt.max(y, 1, keepdims=True) * xt.sum(x, 0)),
+}
+
+
+@NO_LIBRARY
+@pytest.mark.parametrize("case", WOVEN)
+def test_two_vectors_of_alternating_elements_have_the_interpreters_bits(case):
+    woven, made = WOVEN[case]
+    x, y = (xt.asarray(values(dtype_of("bfloat16"), (3, 165), seed=k)) for k in range(2))
+    e, want = made(x, y, xt.ones(x.shape)), None
+    for bits in (128, 256, 512):
+        with xt.options(vector_bits=bits):
+            plan = xt.plan(xt.zeros(e.shape, e.dtype), e)
+        assert (" woven" in plan.nest) == woven, plan.nest
+        want = judged(plan) if want is None else want
+        assert_same_bits(plan.run().numpy().copy(), want, f"{bits} bits")
+
+
+@NO_LIBRARY
+@pytest.mark.parametrize("shift", [0, 16, 1], ids="from element {}".format)
+def test_a_large_target_of_bfloat16_is_stored_past_the_caches(shift):
+    n = (STREAM_BYTES >> 1) + 77
+    memory, x = xt.zeros(n + shift + 32, xt.bfloat16), values(dtype_of("bfloat16"), (n,))
+    target = memory[shift:][:n]
+    target[...] = xt.asarray(x) * 1.5
+    assert_same_bits(target.numpy(), quiet(lambda: x * x.dtype.type(1.5)))
+    assert not memory.numpy()[:shift].any() and not memory.numpy()[shift + n :].any()
+
+
+@NO_LIBRARY
+def test_rounding_to_bfloat16_is_the_same_without_an_instruction_that_adds_products(monkeypatch):
+    machine, row = llvm_run.machine(), ROW["bfloat16"]
+    a, b = (np.ascontiguousarray(x) for x in pairs(row.numpy, row.numpy))
+    kernel = kernel_of(lambda x, y: op("multiply", (op("add", (x, y), row), y), row), (row, row), row)
+    for bits in (128, 256, 512):
+        monkeypatch.setattr(llvm_run, "machine", lambda: machine)
+        want = compiled(kernel, [a, b], bits)
+        monkeypatch.setattr(llvm_run, "machine", lambda: replace(machine, dots=False))
+        assert_same_bits(compiled(kernel, [a, b], bits), want, f"{bits} bits")
+    assert_same_bits(want, quiet(lambda: (a + b) * b))
 
 
 @BOTH

@@ -60,7 +60,7 @@ def generate(kernel: Kernel, machine: Machine, fast_math: bool = False) -> tuple
     """The loop nest and the LLVM text of a kernel; nothing is compiled."""
     check_kernel(kernel)
     nest = make_nest(kernel, machine)
-    return nest, llvm_module.emit(nest, "kernel", fast_math, machine.scales)
+    return nest, llvm_module.emit(nest, "kernel", fast_math, machine)
 
 
 def source_of(kernel: Kernel, vector_bits: int | None = None, fast_math: bool = False) -> Source:

@@ -31,13 +31,15 @@ ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 @dataclass(frozen=True)
 class Machine:
     """What must be known of a processor: register width, element widths it can load and store under a mask, whether it has stores
-    that pass the caches by, and AVX-512's instruction that multiplies by powers of two.
+    that pass the caches by, AVX-512's instruction that multiplies by powers of two, and its instruction that adds products of integers
+    of 16 bits.
     """
 
     vector_bits: int
     masked_bits: frozenset[int]
     streams: bool = False
     scales: bool = False
+    dots: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ class Strip:
 class Vector:
     """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. With `stream`,
     a large target that is not read is stored past the caches. `ahead` will be read soon, and is fetched where `far` holds.
-    A `short` one has masked steps only.
+    A `short` one has masked steps only. Of a `woven` one two vectors are taken from alternating elements: of a number that is the upper
+    half of a float, one is then a shift away and the other a mask.
     """
 
     axis: Axis
@@ -122,6 +125,7 @@ class Vector:
     ahead: tuple[Load, ...] = ()
     far: Value | None = None
     short: bool = False
+    woven: bool = False
 
 
 @dataclass(frozen=True)
@@ -349,7 +353,11 @@ class _Lines:
 
     def vector(self, stmt: Vector, pad: str) -> None:
         tail = "a masked tail" if stmt.masked else "a scalar tail"
-        many = f"{stmt.lanes}, all masked" if stmt.short else f"{stmt.lanes} x {stmt.unroll}, {tail}"
+        many = (
+            f"{stmt.lanes}, all masked"
+            if stmt.short
+            else f"{stmt.lanes} x {stmt.unroll}{' woven' * stmt.woven}, {tail}"
+        )
         steps = f" by {many}" if stmt.lanes > 1 else ""
         self.lines.append(f"{pad}for {stmt.axis.name} in {self.value(stmt.low)}..{self.value(stmt.high)}{steps}")
         for store in stmt.stores:

@@ -67,7 +67,16 @@ def vector_over(
     alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read
     stream = machine.streams and unit and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
     masked = masked and not kernel.reverse
-    return Vector(axis, low, high, lanes, unroll(nodes), masked, stores, stream, short=short and masked)
+    groups, short = unroll(nodes), short and masked
+    upper = unit and not short and all(dtype.rounding == "upper" for dtype in memory)
+    woven = upper and groups % 2 == 0 and not any(_counts(node) for node in nodes)
+    return Vector(axis, low, high, lanes, groups, masked, stores, stream, short=short, woven=woven)
+
+
+def _counts(node: Value) -> bool:
+    """Whether a value along an axis asks where on it a lane is, or for other lanes."""
+    counted = isinstance(node, Op) and node.op == "cast" and isinstance(node.args[0], Axis)
+    return counted or isinstance(node, Axis | Fold | Component)
 
 
 def _vectorizable(nodes: list[Value], loads: list[Load], stores: tuple[Store, ...], axis: Axis) -> bool:

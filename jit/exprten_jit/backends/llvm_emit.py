@@ -165,7 +165,7 @@ class Loops(Runs):
         self._tail(stmt, known, whole, high)
 
     def _streamed(self, stmt: Vector, known: Known, low: str, high: str, count: str) -> str:
-        """Run the whole groups past the caches where the target, of `count` elements, is large and aligned to a vector. Returns where
+        """Run the whole groups past the caches where the target, of `count` elements, is large and aligned to what is stored at once. Returns where
         to go on.
         """
         t = self.text
@@ -174,7 +174,7 @@ class Loops(Runs):
             store.leaf.dtype.itemsize for store in stmt.stores
         )  # of an element: the parts of a complex number are two stores
         address = t.let(f"ptrtoint ptr {self.address[leaf.name]} to i64", INDEX_TYPE).name
-        offset = t.let(f"and i64 {address}, {stmt.lanes * size - 1}", INDEX_TYPE)
+        offset = t.let(f"and i64 {address}, {stmt.lanes * size * (1 + stmt.woven) - 1}", INDEX_TYPE)
         aligned = t.let(f"icmp eq {offset}, 0", "i1").name
         large = t.let(f"icmp sge i64 {count}, {STREAM_BYTES // size}", "i1").name
         apply = t.let(f"and i1 {aligned}, {large}", "i1").name
@@ -206,9 +206,16 @@ class Loops(Runs):
         if stmt.far is not None and mask is None and lanes > 1 and groups == stmt.unroll:
             t = self.text
             t.when(known[stmt.far].name, lambda: self._fetch_ahead(stmt, known, i, lanes * groups))
-        places = [Where(stmt.axis, self.text.index("add", i, g * lanes), lanes, mask, stream) for g in range(groups)]
+        woven = stmt.woven and groups > 1
+        starts = [(g & -2 if woven else g) * lanes for g in range(groups)]
+        places = [Where(stmt.axis, self.text.index("add", i, g), lanes, mask, stream, woven) for g in starts]
         each = [(dict(known), where) for where in places]
         values = [self.abreast(s.value, each) for s in stmt.stores]
+        if woven:
+            for n in range(0, groups, 2):
+                for store, found in zip(stmt.stores, values, strict=True):
+                    self.woven_store(store, found[n : n + 2], *each[n])
+            return
         for n, (inside, where) in enumerate(each):
             self.stores(stmt.stores, [found[n] for found in values], inside, where)
 

@@ -15,6 +15,7 @@ from ..dtypes import DType
 from ..ir import Axis, Const, Leaf, Load, Store, Value
 from ..pairs import twins
 from ..rewrite import affine, steps
+from .llvm_narrow import unwoven, woven
 from .llvm_ops import Operations, memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
 
@@ -30,6 +31,7 @@ class Where:
     count: int
     mask: str | None = None
     stream: bool = False
+    woven: bool = False  # with the vector beside it, from alternating elements: `at` is that of the first of the two
 
 
 Known = dict[Value, Lanes]  # values are hash-consed: kept by the table, found by identity
@@ -91,6 +93,17 @@ class Memory(Operations):
             known[twin] = self._shuffled(wide, wide, [2 * k + first for k in order])
         return known[node]
 
+    def woven_load(self, node: Load, groups: Sequence[tuple[Known, Where | None]]) -> list[Lanes]:
+        """What lies in a row for every two vectors from one load."""
+        t, found = self.text, list[Lanes]()
+        for known, where in groups[::2]:
+            assert where is not None, "lanes run along an axis"
+            form = affine(node.offset, where.axis)
+            assert form is not None, "a row is affine"
+            at = self._at(node, self._offset(form, known, where), None if node.when is None else known[node.when])
+            found += woven(t, t.let(f"load <{where.count} x i32>, {at}", "i32", where.count))
+        return found
+
     def _whole(self, leaf: Leaf, where: Where) -> Where:
         """All lanes where memory is our own: it has room for them, and what was stored under a mask is long in coming back."""
         return where if where.mask is None or leaf.name in self.given else replace(where, mask=None)
@@ -147,6 +160,18 @@ class Memory(Operations):
                 self._pair_store(store, value, other, known, where)
             else:
                 self.store(store, value, known, where)
+
+    def woven_store(self, store: Store, values: Sequence[Lanes], known: Known, where: Where) -> None:
+        """Two vectors beside each other."""
+        t, dtype = self.text, store.leaf.dtype
+        form = affine(store.offset, where.axis)
+        assert form is not None, "a store is affine"
+        for part in form:
+            self.value(part, known, None)
+        both = unwoven(t, *(self.widened(value, where.count) for value in values))
+        address = self._pointer(store.leaf.name, dtype, self._offset(form, known, where))
+        kind = f"align {4 * where.count}, !nontemporal !0" if where.stream else f"align {dtype.itemsize}"
+        t.put(f"store {both}, ptr {address}, {kind}")
 
     def _pair_store(self, store: Store, even: Lanes, odd: Lanes, known: Known, where: Where) -> None:
         t, dtype, count = self.text, store.leaf.dtype, where.count

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from ..dtypes import DTYPES
 from ..ir import Value, components
-from ..nest import Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
+from ..nest import Blocks, Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Vector
 from ..reducers import PARTS, Order
 from ..work import ENOUGH, GRAIN, MANY, Range, levels, shared, work
 from .llvm_emit import Loops
@@ -26,10 +26,10 @@ POOL = "@parallel"
 LEAST = 2  # a part of a fold along vectors is 2 ** 2 blocks at least: their results cost little then
 
 
-def emit(nest: Nest, name: str, fast_math: bool, scales: bool = False) -> str:
-    """The LLVM module text of `nest`: function `name`, `void (ptr, i64)`. `scales` as a Machine's."""
+def emit(nest: Nest, name: str, fast_math: bool, machine: Machine) -> str:
+    """The LLVM module text of `nest`: function `name`, `void (ptr, i64)`."""
     module = _Module(nest, fast_math)
-    module.scales = scales
+    module.machine = machine
     return module.module(name)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from ..dtypes import DType
 from .llvm_text import Lanes, Text
 
+UPPER = -0x10000  # the upper half of an i32
+
 
 def decoded(t: Text, value: Lanes, dtype: DType) -> Lanes:
     """What lies in memory, as a float."""
@@ -26,21 +28,49 @@ def encoded(t: Text, value: Lanes, dtype: DType) -> Lanes:
     return _as(t, "trunc", upper, "i16")
 
 
-def rounded(t: Text, value: Lanes, dtype: DType, own: bool = False) -> Lanes:
+def woven(t: Text, value: Lanes) -> list[Lanes]:
+    """Of upper halves that lie in memory, every other one and those in between, as floats; a value's lane is two of them."""
+    lower = t.let(f"shl {value}, {_all(value, 16)}", "i32", value.count)
+    upper = t.let(f"and {value}, {_all(value, UPPER)}", "i32", value.count)
+    return [_as(t, "bitcast", half, "float") for half in (lower, upper)]
+
+
+def unwoven(t: Text, lower: Lanes, upper: Lanes) -> Lanes:
+    """Two vectors as they were before `woven`."""
+    low, high = (_as(t, "bitcast", half, "i32") for half in (lower, upper))
+    down = t.let(f"lshr {low}, {_all(low, 16)}", "i32", low.count)
+    return t.let(f"or {down}, {high.name}", "i32", low.count)
+
+
+def rounded(t: Text, value: Lanes, dtype: DType, own: bool = False, dots: bool = False) -> Lanes:
     """The number of the type nearest to a float, of two the even one. `own`: the float is an operation's on numbers of the type, so
-    that a NaN has zeros where bits are cut off, and stays one.
+    that a NaN has zeros where bits are cut off, and stays one. `dots` as a Machine's.
     """
     if dtype.rounding == "half":
         return _float(t, _as(t, "fptrunc", value, "half"))
     # by integers: the processor's own conversion (AVX512_BF16) takes subnormal numbers to 0
     n = value.count
     bits = _as(t, "bitcast", value, "i32")
-    odd = t.let(f"and {t.let(f'lshr {bits}, {_all(value, 16)}', 'i32', n)}, {_all(value, 1)}", "i32", n)
-    up = t.let(f"add {t.let(f'add {bits}, {_all(value, 0x7FFF)}', 'i32', n)}, {odd.name}", "i32", n)
+    up = _dot(t, bits) if dots and n * 32 in (128, 256, 512) else _up(t, bits)
     if not own:
         nan = t.let(f"fcmp uno {value}, {value.name}", "i1", n)
         up = t.let(f"select {nan}, {Lanes(_all(value, 0x7FC00000), 'i32', n)}, {up}", "i32", n)
-    return _as(t, "bitcast", t.let(f"and {up}, {_all(value, -0x10000)}", "i32", n), "float")
+    return _as(t, "bitcast", t.let(f"and {up}, {_all(value, UPPER)}", "i32", n), "float")
+
+
+def _up(t: Text, bits: Lanes) -> Lanes:
+    """0x7fff more, and one more where the bit above is set: what then stands in the upper half is rounded."""
+    n = bits.count
+    odd = t.let(f"and {t.let(f'lshr {bits}, {_all(bits, 16)}', 'i32', n)}, {_all(bits, 1)}", "i32", n)
+    return t.let(f"add {t.let(f'add {bits}, {_all(bits, 0x7FFF)}', 'i32', n)}, {odd.name}", "i32", n)
+
+
+def _dot(t: Text, bits: Lanes) -> Lanes:
+    """The same as a dot product with (1, 1): one instruction, and one (vpternlog) that makes its other operand."""
+    n = bits.count
+    added = t.let(f"or {t.let(f'and {bits}, {_all(bits, 0x10000)}', 'i32', n)}, {_all(bits, 0x7FFF)}", "i32", n)
+    ones = Lanes(_all(bits, 0x10001), "i32", n)
+    return t.call(f"@llvm.x86.avx512.vpdpwssd.{32 * n}", "i32", n, bits, added, ones)
 
 
 def to_odd(t: Text, value: Lanes) -> Lanes:

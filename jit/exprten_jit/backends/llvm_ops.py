@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..dtypes import DTYPES, DType
 from ..ir import Value
+from ..nest import Machine
 from ..ops import CASTS, PRIMITIVE
 from .llvm_narrow import decoded, encoded, rounded, to_odd
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
@@ -67,7 +68,7 @@ class Operations:
         self.behind: dict[tuple[object, ...], str] = {}
         self.splats: dict[Value, Lanes] = {}
         self.flags = " contract" if fast_math else ""  # a * b + c may become one fma
-        self.scales = False  # the machine's
+        self.machine = Machine(128, frozenset())
 
     def iota(self, lane: str, count: int) -> str:
         return f"<{count} x {lane}> <{', '.join(f'{lane} {k}' for k in range(count))}>"
@@ -103,7 +104,7 @@ class Operations:
 
     def rounded(self, value: Lanes, dtype: DType, own: bool = False) -> Lanes:
         """What was computed as a number of `dtype`; `own`: from such numbers."""
-        return rounded(self.text, value, dtype, own) if dtype.wide else value
+        return rounded(self.text, value, dtype, own, self.machine.dots) if dtype.wide else value
 
     def _intrinsic(self, stem: str, *types: Lanes) -> str:
         suffix = {d.lane: d.suffix for d in DTYPES.values()}

@@ -58,12 +58,19 @@ class Values(Memory):
             if missing:
                 stack.extend(reversed(missing))
                 continue
-            rare = isinstance(node, Op) and node.op == "rarely"
-            found = self._rarely(node, groups) if rare else [self._node(node, *group) for group in groups]
+            found = self._each(node, groups)
             for (inside, _), lanes in zip(groups, found, strict=True):
                 inside[node] = lanes
             stack.pop()
         return [inside[root] for inside, _ in groups]
+
+    def _each(self, node: Value, groups: Sequence[Group]) -> list[Lanes]:
+        if isinstance(node, Op) and node.op == "rarely":
+            return self._rarely(node, groups)
+        where = groups[0][1]
+        if isinstance(node, Load) and where is not None and where.woven and where.axis in node.offset.free:
+            return self.woven_load(node, groups)
+        return [self._node(node, *group) for group in groups]
 
     def _needs(self, node: Value, known: Known, where: Where | None) -> tuple[Value, ...]:
         if isinstance(node, Load) and where is not None and where.axis in node.offset.free:
@@ -129,7 +136,7 @@ class Values(Memory):
                 in_registers = self.scales and k.count > 1 and at.dtype.bits == table.dtype.bits
                 return looked_up(self.text, k, table) if in_registers else loaded(self.text, self.helpers, k, table)
             case Op("scale", args) if not (
-                self.scales and max(known[a].count for a in args) * node.dtype.bits in (128, 256, 512)
+                self.machine.scales and max(known[a].count for a in args) * node.dtype.bits in (128, 256, 512)
             ):
                 return self.value(by_factors(*args), known, where)
             case Op(name, args, dtype):
