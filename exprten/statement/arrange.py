@@ -21,6 +21,7 @@ from ..options import Options
 from .axes import (
     Folded,
     Same,
+    few_columns,
     folded,
     lies_across,
     loops_of,
@@ -64,8 +65,9 @@ class Signature:
     tiles: bool = (
         False  # something runs on along another axis than the target, and its elements may be stored in any order
     )
-    few: bool = False  # rows of few columns run on, where a row or a column is broadcast
+    runs: bool = False  # rows of few columns run on, where a row or a column is broadcast
     rows: bool = False  # folds lie nearer together than the innermost axis does
+    few: int = 0  # columns that folds run across, where several rows of them are taken at a time
     device: str = "cpu"  # the kind of device
     decided: tuple[
         bool | None, ...
@@ -116,13 +118,15 @@ def arrange(
     other = _across(axes, extents, strides[count:]) if free and not found.indexed else []
     moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and _turns(found, goals[0], same)
     near = None if found.indexed else [*axes[-1:], *other]
-    operands, unknown = _operands(names, [view.key.dtype for view in views], strides, near)
+    few = few_columns(axes, same, extents) if vectors and same is not None and not short else 0
+    runs = free and same is None and not found.indexed and _rows_run_on(extents, strides)
+    operands, unknown = _operands(names, [view.key.dtype for view in views], strides, near, few)
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, bool(same) and apart and not reverse, moved or bool(other), free and same is None and not found.indexed and _few_columns(extents, strides), same is not None and not short and rows_are_near(axes, same), target.device.kind,
+        short, bool(same) and apart and not reverse, moved or bool(other), runs, same is not None and not short and rows_are_near(axes, same), few, target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)
@@ -180,23 +184,29 @@ def _extents(
 
 
 def _operands(
-    names: Sequence[str], dtypes: Sequence[DType], strides: Sequence[Sequence[int]], near: Sequence[int] | None
+    names: Sequence[str],
+    dtypes: Sequence[DType],
+    strides: Sequence[Sequence[int]],
+    near: Sequence[int] | None,
+    few: int = 0,
 ) -> tuple[tuple[Operand, ...], _Sizes]:
-    """The operands, and their strides that are arguments; `near` are the axes that lanes may run along, None for all."""
+    """The operands, and their strides that are arguments; `near` are the axes that lanes may run along, None for all. `few` columns
+    are a stride worth knowing.
+    """
     operands, unknown = [], []
     for name, dtype, steps in zip(names, dtypes, strides, strict=True):
-        classes = tuple(_class(s, near is None or k in near) for k, s in enumerate(steps))
+        classes = tuple(s if few and s == few else _class(s, near is None or k in near) for k, s in enumerate(steps))
         unknown += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
         operands.append(Operand(name, dtype, classes))
     return tuple(operands), unknown
 
 
-FEW = 32  # columns
+RUNNING = 32  # columns
 
 
-def _few_columns(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> bool:
+def _rows_run_on(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> bool:
     """Whether rows of few elements run on in all operands, the target first, that are not one row or one column."""
-    if len(extents) < 2 or not 1 < extents[-1] <= FEW or extents[-2] < 2:
+    if len(extents) < 2 or not 1 < extents[-1] <= RUNNING or extents[-2] < 2:
         return False
     run = [s[-1] == 1 and s[-2] == extents[-1] for s in strides]
     return run[0] and all(along or 0 in s[-2:] for along, s in zip(run, strides, strict=True))

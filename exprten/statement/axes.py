@@ -172,6 +172,22 @@ def _nearest(same: Same, n: int, view: Layout) -> Place | None:
     return min(steps)[1] if steps else None
 
 
+FEW = 8  # columns: of more a row fills half a vector
+
+
+def few_columns(axes: list[int], same: Same, extents: list[int]) -> int:
+    """The extent of the innermost axis where it is small and every fold runs across it; else 0."""
+    if not axes or not 1 < extents[-1] <= FEW:
+        return 0
+    inner = same.of((TARGET, axes[-1]))
+    for n in same.found.folds:
+        key, ref = same.found.structure[n][:2]
+        dims = same.dims(ref)
+        if inner not in dims or dims.index(inner) in key.map.axes:
+            return 0
+    return extents[-1]
+
+
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read
 
 

@@ -193,6 +193,7 @@ class _Lowering:
                 self.signature.rows,
                 self.signature.keeps,
                 self.signature.tiles,
+                self.signature.runs,
                 self.signature.few,
             )
             if self.reduce:
@@ -247,6 +248,7 @@ class _Lowering:
             signature.reverse,
             short=signature.short,
             rows=signature.rows,
+            runs=signature.runs,
             few=signature.few,
         )
         settle = ordered(kernel)

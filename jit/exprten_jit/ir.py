@@ -207,7 +207,8 @@ class Kernel:
     `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each. `short`: no row
     that is folded has more elements, and vectors are to take a row in each lane. `rows`: what is folded lies
     nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
-    until its row is stored. `tiles`: stores may come in any order. `few`: so they may, and rows of few columns run on.
+    until its row is stored. `tiles`: stores may come in any order. `runs`: so they may, and rows of few columns run on. `few`: so many
+    columns there are, across which folds run.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -221,7 +222,8 @@ class Kernel:
     rows: bool = False
     keeps: bool = False
     tiles: bool = False
-    few: bool = False
+    runs: bool = False
+    few: int = 0
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

@@ -45,8 +45,8 @@ def _open(
     """The statements that run the remaining loops, all of `bound` being known."""
     (axis, low, high), *inner = loops
     placed = place(roots_of(kernel.stores), machine, bound, done)
-    if len(inner) == 1 and kernel.few and (few := _few(kernel, machine, loops, bound, done)):
-        return [*placed, few]
+    if len(inner) == 1 and kernel.runs and (columns := _running(kernel, machine, loops, bound, done)):
+        return [*placed, columns]
     folds = _across(kernel, loops, bound)
     saved = [] if folds or not inner else _columns(kernel, loops, bound)
     if folds or saved:
@@ -177,11 +177,11 @@ def _save(
     return [Columns(axis, extent, start, end, block, tuple(kept), tuple(body), width, twice)]
 
 
-MOST_FEW = 6  # values that are repeated
-FEW_BLOCK = 1024  # elements of each
+MOST_REPEATED = 6  # values that are repeated
+REPEATED = 1024  # elements of each
 
 
-def _few(
+def _running(
     kernel: Kernel, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
 ) -> Columns | None:
     """The nest of rows of few columns that run on: what all rows, or all columns, have in common is repeated in scratch."""
@@ -189,7 +189,7 @@ def _few(
     if not _by_columns(kernel, axis, bound):
         return None
     columns, rows = repeated(kernel.stores, bound, row, axis)
-    if len(columns) + len(rows) > MOST_FEW:
+    if len(columns) + len(rows) > MOST_REPEATED:
         return None
     start, end, width = local("start", INDEX), local("end", INDEX), local("width", INDEX)
     within, inside = bound | {start, end, width}, set(done)
@@ -204,7 +204,7 @@ def _few(
     spread = tuple(zip(leaves[len(columns) :], rows, strict=True))
     body = (*before, *known, replace(loop, spread=spread))
     saved = tuple(zip(leaves, (*columns, *rows), strict=True))
-    return Columns(axis, extent, start, end, FEW_BLOCK, saved, body, width)
+    return Columns(axis, extent, start, end, REPEATED, saved, body, width)
 
 
 def _by_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:

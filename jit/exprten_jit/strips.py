@@ -58,7 +58,8 @@ class Stripping:
             rest.append(tuple(apply("where", t, x, nothing) for x, nothing in zip(xs, identity, strict=True)))
         above = top * self.width + at
         cheap = sum(map(cost_of, bodies)) < DEAR  # a dear one's time is in lanes that hold nothing, wherever its sum is
-        few = fold(node.reducer, node.axis, node.extent, tuple(bodies), order) if cheap else None
+        registers = cheap or self.kernel.few > 0
+        few = fold(node.reducer, node.axis, node.extent, tuple(bodies), order) if registers else None
         assert few is None or isinstance(few, Fold)
         return Strip(
             node.axis, node.extent, node, into, waiting, rows, there, top,

@@ -7,17 +7,17 @@ every lane takes a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
-from ..dtypes import INDEX
 from ..folds import folds_of
-from ..ir import Fold, Load, Op, Value
+from ..ir import Fold, Value
 from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
 from ..reducers import SHORT, Order, halved
+from .llvm_beside import Beside
 from .llvm_fold import Row
-from .llvm_memory import Known, Where
+from .llvm_memory import Known, Where, first_lanes
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_turned import Turned
 
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
 SHORTEST = 4  # elements of a row: up to here it is read by columns
@@ -27,11 +27,11 @@ NOTHING: Mapping[Value, Lanes] = {}
 Element = Callable[..., Row]  # the bodies of a fold for a row
 
 
-class Across(Turned):
+class Across(Beside):
     """Emits all folds."""
 
-    def across(self, node: Fold, known: Known, where: Where | None) -> Row:
-        """A fold for each lane of `where`, rows brought together one after the other."""
+    def across(self, node: Fold, known: Known, where: Where | None, low: str = "0", high: str = "") -> Row:
+        """A fold for each lane of `where`, rows brought together one after the other: all, or those from low to high."""
         assert where is not None and node.order is not None, f"the fold over {node.axis.name} is not placed"
         order, count = node.order, where.count
         self._compute_outside(node, known, where)
@@ -48,7 +48,7 @@ class Across(Turned):
             if not self.along_rows_pays(node, where):
                 return self._short(node, known, where, element)
             return self._either_way(node, known, where, element)
-        return self.blocks([node], order, count, "0", known[node.extent].name, block)
+        return self.blocks([node], order, count, low, high or known[node.extent].name, block)
 
     def _either_way(self, node: Fold, known: Known, where: Where, element: Element) -> Row:
         """Rows of few elements: the shortest in lanes, the others along."""
@@ -147,6 +147,9 @@ class Across(Turned):
         """A fold across rows, one strip of columns wide; `run` does statements."""
         *_, loop = stmt.body
         few = stmt.few
+        if few is not None and isinstance(loop, Vector) and self.fits_beside(few, loop):
+            self._beside(few, loop, known)
+            return
         if few is None or not isinstance(loop, Vector) or not loop.masked or loop.lanes == 1:
             self._in_memory(stmt, known, run)
             return
@@ -158,6 +161,33 @@ class Across(Turned):
             lambda: self._in_registers(few, loop, dict(known), where),
             lambda: self._in_memory(stmt, dict(known), run),
         )
+
+    def _beside(self, node: Fold, loop: Vector, known: Known) -> None:
+        """A strip of the kernel's few columns: as many blocks of rows at once as a vector holds rows, the last ones one by one."""
+        assert node.order is not None, "a scheduled fold has an order"
+        t, order, folds = self.text, node.order, [node]
+        low, extent = (self.value(v, known, None).name for v in (loop.low, node.extent))
+        width, many = self.shape_beside(loop)
+        where = Where(loop.axis, low, width, first_lanes(self.nest.kernel.few, width))
+        places = self._places(folds, [self._identity(folds, width)])
+        splats, self.splats = self.splats, {}
+
+        def put(row: Row) -> None:
+            self._put(folds, places, "0", row)
+
+        def blocks(start: str, end: str) -> Row:
+            whole = t.let(f"icmp eq i64 {t.index('sub', end, start)}, {order.block * many}", "i1").name
+            t.either(
+                whole,
+                lambda: put(self.abreast_blocks(node, order, loop, dict(known), low, start)),
+                lambda: put(self.across(node, dict(known), where, start, end)),
+            )
+            return self._get(folds, places, "0", width)
+
+        result = self.blocks(folds, replace(order, block=order.block * many), width, "0", extent, blocks)
+        for store, x in zip(loop.stores, result, strict=True):
+            self.store(store, x, known, where)
+        self.splats = splats
 
     def _in_registers(self, node: Fold, loop: Vector, known: Known, where: Where) -> None:
         """A strip of no more columns than a vector has lanes."""
@@ -218,16 +248,3 @@ class Across(Turned):
                 fits = t.index("sdiv", str(CACHE_BYTES // size), t.greater(rows, "1"))
                 width = t.lesser(width, t.greater(fits, str(LEAST_BYTES // size)))
         return t.index("and", width, -64)
-
-    def _compute_outside(self, node: Fold, known: Known, where: Where) -> None:
-        """What the body needs in every lane, but not of its own axis: before the loop, not in it."""
-        stack, seen = list(node.bodies), set[Value]()
-        while stack:
-            part = stack.pop()
-            if part in seen or where.axis not in part.free:
-                continue
-            seen.add(part)
-            if node.axis in part.free:
-                stack.extend(reversed(part.children))
-            elif isinstance(part, Fold | Load) or (isinstance(part, Op) and part.dtype is not INDEX):
-                self.value(part, known, where)

@@ -22,9 +22,29 @@ from .llvm_text import INDEX_TYPE, Lanes
 ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
 
 
+Known = dict[Value, Lanes]  # values are hash-consed: kept by the table, found by identity
+
+
+def first_lanes(some: int, count: int) -> str | None:
+    """The mask of the first of `count` lanes; None for all."""
+    return None if some == count else f"<{', '.join('i1 ' + ('true' if k < some else 'false') for k in range(count))}>"
+
+
+@dataclass(frozen=True)
+class Items:
+    """Lanes of several rows: `width` of each, of which the first `columns` exist. `each` knows where a row and its columns begin."""
+
+    row: Axis
+    width: int
+    columns: int
+    each: tuple[Known, ...]
+
+
 @dataclass(frozen=True)
 class Where:
-    """The lanes being computed: `count` of them from scalar index `at` along `axis`; `mask` names those that exist."""
+    """The lanes being computed: `count` of them from scalar index `at` along `axis`; `mask` names those that exist. Lanes of `items`
+    begin again for each.
+    """
 
     axis: Axis
     at: str
@@ -32,9 +52,7 @@ class Where:
     mask: str | None = None
     stream: bool = False
     woven: bool = False  # with the vector beside it, from alternating elements: `at` is that of the first of the two
-
-
-Known = dict[Value, Lanes]  # values are hash-consed: kept by the table, found by identity
+    items: Items | None = None
 
 
 def pairs_in_row(at: Load | Store, where: Where) -> bool:
@@ -52,6 +70,8 @@ class Memory(Operations):
     def _load(self, node: Load, known: Known, where: Where | None) -> Lanes:
         dtype, when = node.leaf.dtype, None if node.when is None else known[node.when]
         assert when is None or when.count == 1, "a guard of a load is uniform here"
+        if where is not None and where.items is not None:
+            return self.items_load(node, where.axis, where.items)
         if where is not None and pairs_in_row(node, where):
             return self._pair_load(node, known, where, when)
         form = affine(node.offset, where.axis) if where is not None and where.axis in node.offset.free else None
@@ -76,6 +96,10 @@ class Memory(Operations):
             )
             return self.in_register(wide, dtype)
         return self._strided_load(node, offset, known[coefficient].name, when, where)
+
+    @abstractmethod
+    def items_load(self, node: Load, axis: Axis, items: Items) -> Lanes:
+        """What a load reads for each item."""
 
     def _pair_load(self, node: Load, known: Known, where: Where, when: Lanes | None) -> Lanes:
         """The parts of a row of pairs, from one load: one of them, and the other is known from now on."""

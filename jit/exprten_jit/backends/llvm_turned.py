@@ -129,12 +129,12 @@ class Turned(Folds):
             rows.append(t.let(call, dtype.memory, group))
         return self._turned(rows, group)
 
-    def _turned(self, rows: Sequence[Lanes], group: int) -> list[Lanes]:
-        """Column j holds element j of all rows, in their order."""
+    def _turned(self, rows: Sequence[Lanes], group: int, unit: int = 1) -> list[Lanes]:
+        """Column j holds element j of all rows, in their order; elements of `unit` lanes."""
         parts, size = [self._joined(rows[c::group]) for c in range(group)], 1
         while size < group:
             pairs = [(parts[k], parts[k + size]) for k in range(group) if not k & size]
-            parts = [self._woven(a, b, group, size, half) for a, b in pairs for half in (0, 1)]
+            parts = [self._woven(a, b, group * unit, size * unit, half) for a, b in pairs for half in (0, 1)]
             size *= 2
         return parts
 

@@ -73,6 +73,8 @@ class Values(Memory):
         return [self._node(node, *group) for group in groups]
 
     def _needs(self, node: Value, known: Known, where: Where | None) -> tuple[Value, ...]:
+        if isinstance(node, Load) and where is not None and where.items is not None:
+            return ()  # where each item lies is computed for itself
         if isinstance(node, Load) and where is not None and where.axis in node.offset.free:
             form = affine((twins(node)[0] if pairs_in_row(node, where) else node).offset, where.axis)
             if form:
@@ -133,7 +135,7 @@ class Values(Memory):
                 return self.in_register(self.text.let(f"bitcast {x} to {held.type}", held.lane, x.count), dtype)
             case Op("lookup", (at, Table() as table)):
                 k = known[at]
-                in_registers = self.scales and k.count > 1 and at.dtype.bits == table.dtype.bits
+                in_registers = self.machine.scales and k.count > 1 and at.dtype.bits == table.dtype.bits
                 return looked_up(self.text, k, table) if in_registers else loaded(self.text, self.helpers, k, table)
             case Op("scale", args) if not (
                 self.machine.scales and max(known[a].count for a in args) * node.dtype.bits in (128, 256, 512)
