@@ -26,6 +26,7 @@ FLOORS = {
         "rewrite derived",
         "extremes widen further",
         "linear folds",
+        "unrolled",
         "text check interpret",
         "nest",
         "vectors",

@@ -61,6 +61,7 @@ class Signature:
     lead: int = 0  # axes of one element that the value has before the target's
     folded: tuple[Folded, ...] = ()  # for each Reduce
     short: int = 0  # most elements of the rows that are folded, where vectors take one in each lane
+    packed: bool = False  # all of these have as many, and lie side by side
     keeps: bool = False  # of a target that nothing overlaps: a value may lie in it until it is stored
     tiles: bool = (
         False  # something runs on along another axis than the target, and its elements may be stored in any order
@@ -110,7 +111,7 @@ def arrange(
     loose = apart and not reverse and joined is None
     cpu = target.device.kind == "cpu"
     free, vectors = loose and cpu, cpu and not reverse and joined is None and loops is None
-    (axes, extents, strides, shifts), short = _walked(
+    (axes, extents, strides, shifts), short, packed = _walked(
         layouts, found.indexed, joined, same, reverse, loops, loose, vectors
     )
     every, lengths = _extents(axes, extents, targets, joined)
@@ -120,13 +121,13 @@ def arrange(
     near = None if found.indexed else [*axes[-1:], *other]
     few = few_columns(axes, same, extents) if vectors and same is not None and not short else 0
     runs = free and same is None and not found.indexed and _rows_run_on(extents, strides)
-    operands, unknown = _operands(names, [view.key.dtype for view in views], strides, near, few)
+    operands, unknown = _operands(names, [view.key.dtype for view in views], strides, near, few or packed * short)
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, bool(same) and apart and not reverse, moved or bool(other), runs, same is not None and not short and rows_are_near(axes, same), few, target.device.kind,
+        short, packed, bool(same) and apart and not reverse, moved or bool(other), runs, same is not None and not short and rows_are_near(axes, same), few, target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)
@@ -158,8 +159,10 @@ def _walked(
     loops: Sequence[int] | None,
     free: bool,
     vectors: bool,
-) -> tuple[_Axes, int]:
-    """The axes in the order of the loops, and most elements of the rows that are folded where `vectors` take one in each lane, else 0."""
+) -> tuple[_Axes, int, bool]:
+    """The axes in the order of the loops, and most elements of the rows that are folded where `vectors` take one in each lane, else 0;
+    and whether all have as many and lie side by side.
+    """
     axes, extents, strides, shifts = _indexed(layouts, joined) if indexed else _plain(layouts)
     short = None
     if same is not None:
@@ -170,7 +173,7 @@ def _walked(
         extents = [goal.shape[k] for k in axes]
     if loops is not None:
         axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
-    return (axes, extents, strides, shifts), short[1] if short else 0
+    return (axes, extents, strides, shifts), *(short[1:] if short else (0, False))
 
 
 def _extents(
@@ -188,14 +191,14 @@ def _operands(
     dtypes: Sequence[DType],
     strides: Sequence[Sequence[int]],
     near: Sequence[int] | None,
-    few: int = 0,
+    rows: int = 0,
 ) -> tuple[tuple[Operand, ...], _Sizes]:
-    """The operands, and their strides that are arguments; `near` are the axes that lanes may run along, None for all. `few` columns
-    are a stride worth knowing.
+    """The operands, and their strides that are arguments; `near` are the axes that lanes may run along, None for all. The stride
+    of packed `rows` is known.
     """
     operands, unknown = [], []
     for name, dtype, steps in zip(names, dtypes, strides, strict=True):
-        classes = tuple(s if few and s == few else _class(s, near is None or k in near) for k, s in enumerate(steps))
+        classes = tuple(s if rows and s == rows else _class(s, near is None or k in near) for k, s in enumerate(steps))
         unknown += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
         operands.append(Operand(name, dtype, classes))
     return tuple(operands), unknown

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from exprten_jit.reducers import SHORT
+from exprten_jit.reducers import SHORT, UNROLLED
 
 from ..expression.reduction import Over
 from ..expression.shape import Layout, Shape, intern_shape
@@ -124,9 +124,9 @@ def folds_first(axes: list[int], same: Same) -> list[int]:
     return [*min(itertools.permutations(axes[:-1]), key=repeated), axes[-1]]
 
 
-def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], int] | None:
+def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], int, bool] | None:
     """Where every fold takes rows of a few elements only: the target's axes with the longest that no fold takes innermost, and which
-    of `reducers.SHORT` the rows fit.
+    of `reducers.SHORT` the rows fit; or how many elements they have, and True, where there is a kernel for that number.
     """
     found, taken = same.found, set[Place]()
     for n in found.folds:
@@ -141,7 +141,25 @@ def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], 
         return None
     inner = max(outer, key=lambda k: target.shape[k])
     order = [*(k for k in axes if k != inner), inner]
-    return order, fits.pop()  # however few rows there are: another batch is not to be compiled for
+    if length := _packed_rows(same, target, taken, (TARGET, inner)):
+        return order, length, True
+    return order, fits.pop(), False  # however few rows there are: another batch is not to be compiled for
+
+
+def _packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place) -> int:
+    """The length of all rows that are folded, where it is one of those for which there is a kernel, and the rows lie side by side
+    wherever their elements do; else 0.
+    """
+    lengths = {_extent(same, place) for place in rows}
+    length = lengths.pop()
+    if lengths or length > UNROLLED:
+        return 0
+    for n, view in ((TARGET, target), *zip(_leaves(same.found), same.found.layouts, strict=True)):
+        at = {p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
+        along, step = [at[p] for p in rows if p in at], at.get(same.of(inner), 0)
+        if along and step and (along, step) != ([1], length) and abs(step) != 1:
+            return 0
+    return length
 
 
 def across_inside(axes: list[int], same: Same) -> list[int]:

@@ -195,6 +195,7 @@ class _Lowering:
                 self.signature.tiles,
                 self.signature.runs,
                 self.signature.few,
+                self.signature.packed,
             )
             if self.reduce:
                 settle = ordered(kernel)
@@ -250,6 +251,7 @@ class _Lowering:
             rows=signature.rows,
             runs=signature.runs,
             few=signature.few,
+            packed=signature.packed,
         )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]

@@ -92,9 +92,10 @@ def _finished(read: Elsewhere, part: Kernel, nest: Nest) -> bool:
         return False
     along: dict[Value, Value] = {axis: loop for axis, loop in crossed.items() if loop is not None}
     same = substitute(read.load.offset, along)
-    return any(same is offset for offset in here) and _before(
-        nest.body, read.folds[0], {loop for loop in crossed.values() if loop is not None}
-    )
+    if not any(same is offset for offset in here):
+        return False
+    whole_rows = bool(nest.groups)  # which are read before they are stored
+    return whole_rows or _before(nest.body, read.folds[0], {loop for loop in crossed.values() if loop is not None})
 
 
 def _before(body: Sequence[Stmt], fold: Fold, axes: set[Axis]) -> bool:

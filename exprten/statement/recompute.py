@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from exprten_jit.folds import folds_of
 from exprten_jit.ir import Axis, Component, Fold, Kernel, Op, Size, Value
 from exprten_jit.nest import Nest, Reduce, statements
 from exprten_jit.rewrite import substitute, walk
@@ -48,6 +49,8 @@ def repeats(value: Value, around: Folded, sizes: Mapping[str, int]) -> int:
 
 def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
     """How often a value is evaluated by a loop nest; `extents` of its axes, outermost first."""
+    if nest.groups:
+        return prod(n for (axis, _), n in zip(nest.kernel.axes, extents, strict=True) if axis in value.free)
     return _count(*_placed(value, nest), extents)
 
 
@@ -103,7 +106,10 @@ class Row:
 def rows(made: Sequence[Made], nest: Nest) -> tuple[Row, ...]:
     """The operations of a part, whose loop nest this is."""
     done = kept(nest)
-    return _rows([m for m in made if m.value not in done], nest.kernel, lambda value: _placed(value, nest))
+    left = [m for m in made if m.value not in done]
+    return (
+        rows_without_loops(left, nest.kernel) if nest.groups else _rows(left, nest.kernel, lambda v: _placed(v, nest))
+    )
 
 
 def rows_without_loops(made: Sequence[Made], part: Kernel) -> tuple[Row, ...]:
@@ -135,7 +141,9 @@ def _rows(made: Sequence[Made], part: Kernel, placed: Callable[[Value], tuple[in
 
 
 def kept(nest: Nest) -> set[Value]:
-    """What the loop over elements does not compute again: a fold has stored it on its way."""
+    """What the loop over elements does not compute again: a fold has stored it on its way, or is computed from the same."""
+    if nest.groups:
+        return _whole_rows(nest.kernel)
     reduces = [s for s in statements(nest.body) if isinstance(s, Reduce) and s.saved]
     if not reduces:
         return set()
@@ -143,6 +151,18 @@ def kept(nest: Nest) -> set[Value]:
     stored = [substitute(store.value, {s.axis: axis}) for s in reduces for store in s.saved]
     others = set(walk(*(store.value for store in nest.kernel.stores), known={id(value) for value in stored}))
     return {value for value in walk(*stored) if axis in value.free and value not in others}
+
+
+def _whole_rows(kernel: Kernel) -> set[Value]:
+    """What folds over rows are computed from, where what is stored is too: elements of a row have no loop, and are computed once."""
+    roots = [store.value for store in kernel.stores]
+    folds, found = folds_of(*roots), set[Value]()
+    stored = set(walk(*roots, into_folds=False))
+    for node in folds:
+        for axis in (axis for axis, extent in kernel.axes if extent is node.extent):
+            among = [value for value in walk(*node.bodies) if node.axis in value.free]
+            found.update(value for value in among if substitute(value, {node.axis: axis}) in stored)
+    return found
 
 
 # operations, the extents of the loops, and all sizes by name

@@ -205,7 +205,8 @@ class Store:
 class Kernel:
     """`axes` are ordered, outermost first, each with its extent; `leaves`, `sizes` and `params` are the arguments, in order.
     `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each. `short`: no row
-    that is folded has more elements, and vectors are to take a row in each lane. `rows`: what is folded lies
+    that is folded has more elements, and vectors are to take a row in each lane; where rows are `packed`, every one has as many, and they
+    lie side by side. `rows`: what is folded lies
     nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
     until its row is stored. `tiles`: stores may come in any order. `runs`: so they may, and rows of few columns run on. `few`: so many
     columns there are, across which folds run.
@@ -224,6 +225,7 @@ class Kernel:
     tiles: bool = False
     runs: bool = False
     few: int = 0
+    packed: bool = False
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

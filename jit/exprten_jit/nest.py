@@ -23,6 +23,7 @@ from .ir import axis as named_axis
 from .reducers import PARTS
 from .text import Namer
 from .text import show as show_value
+from .unrolled import Group
 
 ZERO = index(0)
 ONE = named_axis("one")  # the axis of a kernel without axes: a single step
@@ -218,11 +219,14 @@ Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Blocks | Turn | TurnBack
 
 @dataclass(frozen=True)
 class Nest:
-    """A kernel and the statements that run it; `then` those of what follows it."""
+    """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together: where there are
+    some, rows that are folded have no loops.
+    """
 
     kernel: Kernel
     body: tuple[Stmt, ...]
     then: Nest | None = None
+    groups: tuple[Group, ...] = ()
 
     @property
     def parts(self) -> tuple[Nest, ...]:

@@ -19,10 +19,12 @@ from .ir import Axis, Fold, Kernel, Leaf, Local, Op, Store, Value, components, i
 from .keeping import kept
 from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .placing import affine_lets, folds_inside, loop_over, place
+from .reducers import SHORT
 from .rewrite import substitute, walk
 from .runs import repeated, running_on
 from .strips import Stripping
 from .tiles import NAMES, Tile, other_inside, tile_of
+from .unrolled import Group, unrolled
 from .vectors import DEAR, cost_of, roots_of, vector_over
 
 
@@ -30,10 +32,25 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
     then = schedule(kernel.then, machine) if kernel.then else None
     kernel = other_inside(kernel)
-    loops = [(axis, index(0), extent) for axis, extent in kernel.axes]
-    if vector_axis(kernel) is None:
+    kernel, opened, groups = _rows(kernel)
+    loops = [(axis, index(0), extent) for axis, extent in opened.axes]
+    if vector_axis(opened) is None:
         loops.append((ONE, index(0), index(1)))
-    return Nest(kernel, tuple(_open(kernel, machine, loops, frozenset(), set())), then)
+    return Nest(kernel, tuple(_open(opened, machine, loops, frozenset(), set())), then, groups)
+
+
+WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth
+
+
+def _rows(kernel: Kernel) -> tuple[Kernel, Kernel, tuple[Group, ...]]:
+    """A kernel of rows of few elements, what it is without loops over them, and its groups; where that would be long, the kernel for
+    rows of any length up to one of `reducers.SHORT`, twice, and no groups.
+    """
+    opened, groups = unrolled(kernel)
+    if not groups or cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
+        return kernel, opened, groups
+    kernel = replace(kernel, short=next(most for most in SHORT if kernel.short <= most), packed=False)
+    return kernel, kernel, ()
 
 
 Bounds = tuple[Axis, Value, Value]  # an axis, from and to

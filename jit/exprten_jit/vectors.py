@@ -11,14 +11,15 @@ from .nest import ONE, Machine, Vector
 from .rewrite import affine, eager, steps, walk
 
 MOST = 4  # groups of lanes at a time
+MOST_ROWS = 8  # vectors of rows that are read whole: as many registers
 ROW_BITS = 256  # of a vector that little is done with: from memory half a line at a time comes sooner
 LONG = 250  # additions; a body from there on is not copied
 DEAR = 15  # additions; what costs less is computed again sooner than saved
 
 
-def cost_of(root: Value) -> int:
-    """What a value costs for each element, in additions."""
-    ops = [n for n in walk(root) if isinstance(n, Op) and n.free and n.op in TABLE]
+def cost_of(*roots: Value) -> int:
+    """What values cost for each element, in additions."""
+    ops = [n for n in walk(*roots) if isinstance(n, Op) and n.free and n.op in TABLE]
     return sum(TABLE[n.op].cost for n in ops)
 
 
@@ -65,9 +66,10 @@ def vector_over(
     masked = unit and single and all(dtype.bits in machine.masked_bits for dtype in memory)
     read = {load.leaf for load in loads}
     alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read
+    apart = max((steps(x, axis) or 1 for x in places), default=1) if kernel.short else 1
     stream = machine.streams and unit and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
     masked = masked and not kernel.reverse
-    groups, short = unroll(nodes), short and masked
+    groups, short = min(unroll(nodes), max(1, MOST_ROWS // apart)), short and masked
     upper = unit and not short and all(dtype.rounding == "upper" for dtype in memory)
     woven = upper and groups % 2 == 0 and not any(_counts(node) for node in nodes)
     return Vector(axis, low, high, lanes, groups, masked, stores, stream, short=short, woven=woven)

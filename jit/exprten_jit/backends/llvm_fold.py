@@ -32,6 +32,7 @@ class Folds(Values):
         super().__init__(fast_math)
         self.nest = nest
         self.given = {leaf.name for leaf in nest.kernel.leaves}
+        self.groups = {(group[0], at): group for group in nest.groups for at in group[1]}
         self.waiting = ""
 
     def alone(self, node: Fold, known: Known) -> Row:

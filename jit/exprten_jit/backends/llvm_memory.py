@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..dtypes import DType
-from ..ir import Axis, Const, Leaf, Load, Store, Value
+from ..ir import Axis, Const, Leaf, Load, Store, Value, load
 from ..pairs import twins
 from ..rewrite import affine, steps
-from .llvm_narrow import unwoven, woven
+from .llvm_narrow import even_and_odd, side_by_side
 from .llvm_ops import Operations, memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_woven import unwoven, woven
 
 ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
 
@@ -74,6 +75,8 @@ class Memory(Operations):
             return self.items_load(node, where.axis, where.items)
         if where is not None and pairs_in_row(node, where):
             return self._pair_load(node, known, where, when)
+        if where is not None and self.in_group(node, where):
+            return self._group_load(node, known, where)
         form = affine(node.offset, where.axis) if where is not None and where.axis in node.offset.free else None
         if where is None or form is None or where.count == 1:
             offset = self._offset(form, known, where) if form and where else known[node.offset].name
@@ -125,8 +128,53 @@ class Memory(Operations):
             form = affine(node.offset, where.axis)
             assert form is not None, "a row is affine"
             at = self._at(node, self._offset(form, known, where), None if node.when is None else known[node.when])
-            found += woven(t, t.let(f"load <{where.count} x i32>, {at}", "i32", where.count))
+            found += even_and_odd(t, t.let(f"load <{where.count} x i32>, {at}", "i32", where.count))
         return found
+
+    def in_group(self, at: Load | Store, where: Where) -> bool:
+        """Whether lanes are elements of rows that lie one behind the other."""
+        return (
+            where.count > 1
+            and where.mask is None
+            and (at.leaf, at.offset) in self.groups
+            and steps(at, where.axis) != 1
+        )
+
+    def first_of(self, node: Load, where: Where) -> Value:
+        """The offset of the first of what is read with an element."""
+        if self.in_group(node, where):
+            return self.groups[node.leaf, node.offset][1][0]
+        return (twins(node)[0] if pairs_in_row(node, where) else node).offset
+
+    def _group_places(self, at: Load | Store, known: Known, where: Where) -> list[str]:
+        """The addresses of the vectors that hold rows."""
+        leaf, offsets = self.groups[at.leaf, at.offset]
+        form = affine(offsets[0], where.axis)
+        assert form is not None, "rows lie at regular distances"
+        for part in form:
+            self.value(part, known, None)
+        first = self._pointer(leaf.name, leaf.dtype, self._offset(form, known, where))
+        kind = f"getelementptr {self._memory(leaf.dtype, where)}, ptr {first}, i64"
+        return [self.text.let(f"{kind} {n}", "ptr").name for n in range(len(offsets))]
+
+    def _group_load(self, node: Load, known: Known, where: Where) -> Lanes:
+        """An element of each row, and all others of these rows, which are known from now on."""
+        leaf, offsets = self.groups[node.leaf, node.offset]
+        dtype, kind = leaf.dtype, self._memory(leaf.dtype, where)
+        places = self._group_places(node, known, where)
+        parts = [
+            self.text.let(f"load {kind}, ptr {place}, align {dtype.itemsize}", dtype.memory, where.count)
+            for place in places
+        ]
+        for offset, column in zip(offsets, unwoven(parts, self._shuffled), strict=True):
+            known[load(leaf, offset)] = self.in_register(column, dtype)
+        return known[node]
+
+    def _group_store(self, store: Store, columns: Sequence[Lanes], known: Known, where: Where) -> None:
+        dtype = store.leaf.dtype
+        parts = woven([self.in_memory(self.widened(x, where.count), dtype) for x in columns], self._shuffled)
+        for part, place in zip(parts, self._group_places(store, known, where), strict=True):
+            self.text.put(f"store {part}, ptr {place}, align {dtype.itemsize}")
 
     def _whole(self, leaf: Leaf, where: Where) -> Where:
         """All lanes where memory is our own: it has room for them, and what was stored under a mask is long in coming back."""
@@ -176,10 +224,13 @@ class Memory(Operations):
         return self.in_register(result, dtype)
 
     def stores(self, stores: Sequence[Store], values: Sequence[Lanes], known: Known, where: Where) -> None:
-        """What stores values; the parts of a row of pairs, which stand side by side, at once."""
+        """What stores values; the parts of a row of pairs, which stand side by side, at once, and those of a group."""
         left = iter(zip(stores, values, strict=True))
         for store, value in left:
-            if pairs_in_row(store, where):
+            if self.in_group(store, where):
+                others = len(self.groups[store.leaf, store.offset][1]) - 1
+                self._group_store(store, [value, *(next(left)[1] for _ in range(others))], known, where)
+            elif pairs_in_row(store, where):
                 _, other = next(left)
                 self._pair_store(store, value, other, known, where)
             else:
@@ -192,7 +243,7 @@ class Memory(Operations):
         assert form is not None, "a store is affine"
         for part in form:
             self.value(part, known, None)
-        both = unwoven(t, *(self.widened(value, where.count) for value in values))
+        both = side_by_side(t, *(self.widened(value, where.count) for value in values))
         address = self._pointer(store.leaf.name, dtype, self._offset(form, known, where))
         kind = f"align {4 * where.count}, !nontemporal !0" if where.stream else f"align {dtype.itemsize}"
         t.put(f"store {both}, ptr {address}, {kind}")

@@ -28,15 +28,15 @@ def encoded(t: Text, value: Lanes, dtype: DType) -> Lanes:
     return _as(t, "trunc", upper, "i16")
 
 
-def woven(t: Text, value: Lanes) -> list[Lanes]:
+def even_and_odd(t: Text, value: Lanes) -> list[Lanes]:
     """Of upper halves that lie in memory, every other one and those in between, as floats; a value's lane is two of them."""
     lower = t.let(f"shl {value}, {_all(value, 16)}", "i32", value.count)
     upper = t.let(f"and {value}, {_all(value, UPPER)}", "i32", value.count)
     return [_as(t, "bitcast", half, "float") for half in (lower, upper)]
 
 
-def unwoven(t: Text, lower: Lanes, upper: Lanes) -> Lanes:
-    """Two vectors as they were before `woven`."""
+def side_by_side(t: Text, lower: Lanes, upper: Lanes) -> Lanes:
+    """Two vectors as they were before `even_and_odd`."""
     low, high = (_as(t, "bitcast", half, "i32") for half in (lower, upper))
     down = t.let(f"lshr {low}, {_all(low, 16)}", "i32", low.count)
     return t.let(f"or {down}, {high.name}", "i32", low.count)

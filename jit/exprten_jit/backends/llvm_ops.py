@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..dtypes import DTYPES, DType
-from ..ir import Value
+from ..ir import Leaf, Value
 from ..nest import Machine
 from ..ops import CASTS, PRIMITIVE
+from ..unrolled import Group
 from .llvm_narrow import decoded, encoded, rounded, to_odd
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
 
@@ -65,6 +66,7 @@ class Operations:
         self.address: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
         self.given: set[str] = set()  # the names of a kernel's arguments
+        self.groups: dict[tuple[Leaf, Value], Group] = {}  # of an element of each
         self.behind: dict[tuple[object, ...], str] = {}
         self.splats: dict[Value, Lanes] = {}
         self.flags = " contract" if fast_math else ""  # a * b + c may become one fma

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 
 from ..dtypes import INDEX
 from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value, components
-from ..pairs import twins
 from ..rewrite import affine
 from ..vmath.exp import by_factors
 from .llvm_lookup import loaded, looked_up
-from .llvm_memory import Known, Memory, Where, pairs_in_row
+from .llvm_memory import Known, Memory, Where
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
 
 Group = tuple[Known, Where | None]  # lanes of one vector, and what is known of them
@@ -76,7 +75,7 @@ class Values(Memory):
         if isinstance(node, Load) and where is not None and where.items is not None:
             return ()  # where each item lies is computed for itself
         if isinstance(node, Load) and where is not None and where.axis in node.offset.free:
-            form = affine((twins(node)[0] if pairs_in_row(node, where) else node).offset, where.axis)
+            form = affine(self.first_of(node, where), where.axis)
             if form:
                 return (*form,) if node.when is None else (*form, node.when)
         if isinstance(node, Op) and node.op == "cast" and where is not None and node.args[0] is where.axis:

@@ -1,0 +1,65 @@
+"""Rows of so few elements that a kernel is made for each number: what is folded is written out, and there is no loop over a row.
+
+Each value of a row is then one value of the kernel IR, which is computed once however often it is needed: the `exp` of a softmax in its
+sum and in what is stored. Vectors run over rows. Elements that lie side by side in memory, and so do the rows, make a group: it is read
+or stored in whole vectors, in which rows are one behind the other, and taken apart into columns in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from .folds import combined, folds_of
+from .ir import Axis, Fold, Kernel, Leaf, Load, Store, Value, components, index
+from .reducers import SHORT
+from .rewrite import in_a_row, steps, substitute, walk
+
+# of a leaf, the offsets of the elements of a row; for the next index of the innermost axis each is as many further as there are
+Group = tuple[Leaf, tuple[Value, ...]]
+
+
+def unrolled(kernel: Kernel) -> tuple[Kernel, tuple[Group, ...]]:
+    """A kernel of rows of `short` elements without folds and without loops over rows, and what lies in groups; another as it is."""
+    if not kernel.packed:
+        return kernel, ()
+    many = kernel.short
+    folds = folds_of(*(store.value for store in kernel.stores))
+    lengths = {node.extent for node in folds}
+    rows = [axis for axis, extent in kernel.axes[:-1] if extent in lengths]
+    stores = kernel.stores
+    groups = dict.fromkeys(_groups(stores, [*rows, *(node.axis for node in folds)], kernel.axes[-1][0], many))
+    known: dict[Value, Value] = {}
+    for node in folds:
+        bodies = [substitute(body, known) for body in node.bodies]
+        elements = [tuple(substitute(body, {node.axis: index(j)}) for body in bodies) for j in range(many)]
+        known |= dict(zip(components(node), _brought(node, elements), strict=True))
+    stores = tuple(replace(store, value=substitute(store.value, known)) for store in stores)
+    for axis in rows:
+        stores = tuple(_at(store, axis, j) for store in stores for j in range(many))
+    axes = tuple(pair for pair in kernel.axes if pair[0] not in rows)
+    return replace(kernel, axes=axes, stores=stores), tuple(groups)
+
+
+def _at(store: Store, axis: Axis, j: int) -> Store:
+    here: dict[Value, Value] = {axis: index(j)}
+    return replace(store, offset=substitute(store.offset, here), value=substitute(store.value, here))
+
+
+def _brought(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
+    """The elements of a row in the order of all: l with l + half, those that exist."""
+    found, half = list(elements), SHORT[-1] // 2
+    while half:
+        found = [combined(node, x, found[k + half]) if k + half < len(found) else x for k, x in enumerate(found[:half])]
+        half //= 2
+    return found[0]
+
+
+def _groups(stores: Sequence[Store], rows: Sequence[Axis], inner: Axis, many: int) -> Iterator[Group]:
+    """The elements of rows that are read or stored together."""
+    loads = [node for node in walk(*(store.value for store in stores)) if isinstance(node, Load) and node.when is None]
+    every: list[Load | Store] = [*stores, *loads]
+    for at in every:
+        along = [axis for axis in rows if axis in at.offset.free]
+        if len(set(along)) == 1 and in_a_row(at, along[0]) and steps(at, inner) == many:
+            yield at.leaf, tuple(substitute(at.offset, {along[0]: index(j)}) for j in range(many))
