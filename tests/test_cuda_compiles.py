@@ -1,150 +1,45 @@
 """What exprten writes as CUDA C++ is compiled, for several architectures: it takes what a launch gives it, has the precision that the
 kernel asks for and no other, and fits into registers.
 
-A row of a table is compiled for every architecture, with another element type for each; `-m full` compiles all with all.
+Rows of tables and statements are compiled for every architecture, rows for every element type, an element at once. What is
+many elements at once, and the statements of the corpus, take turns; `-m full` compiles all with all.
 """
 
-import re
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 import pytest
+from compiled import ARCHITECTURES, PROCESSORS, Written, assert_right, compiled, recorded, written
 from corpus import GROUPS, run
 from emulator.driver import EmulatedDriver, emulated
 from exprten_jit.backends import nvrtc, ptx
-from exprten_jit.backends.cuda_emit import Cuda, emit
-from exprten_jit.backends.cuda_text import prelude
+from exprten_jit.backends.cuda_emit import emit
 from exprten_jit.check import IRError
 from exprten_jit.check import check as check_kernel
 from exprten_jit.derived import TABLE, apply
 from exprten_jit.dtypes import ROWS, DType, of_numpy
-from exprten_jit.grid import Program, program
-from exprten_jit.ir import Kernel, Leaf, Op, Param, Size, Store, Value, axis, cast, load, size
+from exprten_jit.grid import program
+from exprten_jit.ir import Kernel, Leaf, Store, axis, cast, load, size
 from exprten_jit.ops import PRIMITIVE, resolved
-from exprten_jit.rewrite import walk
 
 import exprten as xt
 from exprten.kernels import steps
-from exprten.statement import grids
 
 pytestmark = pytest.mark.nvrtc
 
-ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
-PROCESSORS = 132
-BATCH = 60  # kernels in one program: NVRTC takes as long for the first as for the next three
 TYPES = [row for row in ROWS if row.kind in "biuf"]
 SIZES = {"n": 1000}
-
-
-# Kernels, and programs of many.
-
-
-@dataclass(frozen=True)
-class Written:
-    """A kernel's CUDA text, and a name for it."""
-
-    name: str
-    cuda: Cuda
-
-
-def written(name: str, kernel: Kernel, sizes: dict[str, int]) -> Written:
-    return Written(name, emit(program(kernel, sizes, PROCESSORS), sizes))
-
-
-def joined(batch: list[Written]) -> str:
-    """One text for many kernels, all of which have indices of one width: function f of the k-th is `of_k_f`."""
-    bodies = []
-    for k, one in enumerate(batch):
-        body = re.split(r"^typedef .* idx;$", one.cuda.text, flags=re.MULTILINE)[1]
-        for entry in one.cuda.entries:
-            body = re.sub(rf"\b{entry.name}\(", f"of_{k}_{entry.name}(", body)
-        bodies.append(body)
-    body = "\n".join(bodies)
-    return "\n".join([*prelude(body), f"typedef {index_of(batch[0])} idx;", body])
-
-
-def index_of(one: Written) -> str:
-    found = re.search(r"^typedef (.*) idx;$", one.cuda.text, flags=re.MULTILINE)
-    assert found, f"{one.name}: its indices have no type"
-    return found[1]
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """A function of a kernel, compiled: what it is launched with, the instructions it is made of, and what it takes of a GPU."""
-
-    written: Written
-    entry: int
-    parameters: tuple[ptx.Parameter, ...]
-    instructions: Counter[str]
-    resources: nvrtc.Resources
-
-    @property
-    def name(self) -> str:
-        return f"{self.written.name}, {self.written.cuda.entries[self.entry].name}"
-
-
-def compiled(all_of_them: list[Written], arch: str) -> Iterator[Compiled]:
-    for index in ("int", "long long"):
-        same = [one for one in all_of_them if index_of(one) == index]
-        for first in range(0, len(same), BATCH):
-            batch = same[first : first + BATCH]
-            cubin, text = nvrtc.compile_both(joined(batch), arch)
-            parameters = ptx.parameters(text)
-            for k, one in enumerate(batch):
-                for n, entry in enumerate(one.cuda.entries):
-                    name = f"of_{k}_{entry.name}"
-                    yield Compiled(one, n, parameters[name], ptx.instructions(text, name), cubin.resources[name])
-
-
-def assert_right(found: Compiled) -> None:
-    """It takes what a launch gives it, computes in no wider a type than the kernel says, and rounds every operation as IEEE 754 does."""
-    entry = found.written.cuda.entries[found.entry]
-    wide = 8 if index_of(found.written) == "long long" else 4
-    given = [given_for(x, wide) for x in entry.arguments]
-    taken = [(p.bytes, p.type in {"f32", "f64"}) for p in found.parameters]
-    assert taken == given, f"{found.name}: takes {found.parameters}, is given {entry.arguments}"
-    kernel = found.written.cuda.program
-    if not any(node.dtype.name == "float64" for node in nodes_of(kernel)):
-        assert not any(".f64" in i for i in found.instructions), f"{found.name}: has float64, and its IR has none"
-    ops = {node.op for node in nodes_of(kernel) if isinstance(node, Op)}
-    if not ops & {"fma", "scale"}:
-        assert not any(i.startswith("fma") for i in found.instructions) or "fmod" in ops, (
-            f"{found.name}: joins operations"
-        )
-    if "fmod" not in ops:  # CUDA's own, which is exact all the same
-        assert not any("ftz" in i or "approx" in i for i in found.instructions), f"{found.name}: is not exact"
-
-
-def given_for(x: Leaf | Size | Param, wide: int) -> tuple[int, bool]:
-    """Bytes of an argument, and whether it is a float: what the launcher's slot for it holds."""
-    match x:
-        case Leaf():
-            return 8, False
-        case Size():
-            return wide, False
-        case Param(dtype=dtype) if dtype.kind == "f":
-            return {"float": 4, "double": 8}[dtype.lane], True
-        case Param(dtype=dtype):
-            return dtype.itemsize, False
-
-
-def nodes_of(found: Program) -> list[Value]:
-    return list(walk(*(s.value for grid in found.grids for s in grid.stores)))
 
 
 # Every operation.
 
 
-def of_row(name: str, types: tuple[DType, ...]) -> Written | None:
-    """out[i] = name(x0[i], ...), where there is such an operation of these types."""
+def of_row(name: str, types: tuple[DType, ...], at_once: bool = True) -> Written | None:
+    """out[i] = name(x0[i], ...), where there is such an operation of these types; unless `at_once` a thread stores one element."""
     i, n = axis("i"), size("n")
     out, *sources = leaves = [Leaf("out", types[-1]), *(Leaf(f"x{k}", d) for k, d in enumerate(types[:-1]))]
     try:
         value = cast(apply(name, *(load(leaf, i) for leaf in sources)), types[-1])
-        kernel = Kernel(((i, n),), (Store(out, i, value),), tuple(leaves), (n,), ())
+        kernel = Kernel(((i, n),), (Store(out, i if at_once else 2 * i, value),), tuple(leaves), (n,), ())
         check_kernel(kernel)
     except (KeyError, IRError):  # a primitive that formulas are made of, and only of some types
         return None
@@ -174,24 +69,36 @@ def in_turn(name: str) -> list[tuple[DType, ...]]:
     return [types for types in types_of(name) if name in PRIMITIVE or not types[0].wide]
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_every_operation(arch):
-    turn = ARCHITECTURES.index(arch)
-    cases = [(name, in_turn(name)) for name in TABLE]
-    assert all(types for _, types in cases)
-    found = [of_row(name, types[(turn + k) % len(types)]) for k, (name, types) in enumerate(cases)]
-    there = [one for one in found if one]
-    assert len(there) > 0.9 * len(found)
-    for one in compiled(there, arch):
-        assert_right(one)
+def rows_of(name: str, at_once: bool) -> list[Written]:
+    found = (of_row(name, types, at_once) for types in types_of(name))
+    return [one for one in found if one]
 
 
-@pytest.mark.full
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_every_operation_of_every_type(arch):
-    found = [of_row(name, types) for name in TABLE for types in types_of(name)]
-    for one in compiled([one for one in found if one], arch):
+    found = {one.cuda.text: one for name in TABLE for one in rows_of(name, at_once=False)}
+    assert len(found) > 5 * len(TABLE)
+    for one in compiled(list(found.values()), arch):
+        assert_right(one)
+
+
+def test_every_operation_of_many_elements_at_once():
+    cases = [(name, in_turn(name)) for name in TABLE]
+    assert all(types for _, types in cases)
+    there = [of_row(name, types[k % len(types)]) for k, (name, types) in enumerate(cases)]
+    assert sum(map(bool, there)) > 0.9 * len(there)
+    for turn, arch in enumerate(ARCHITECTURES):
+        for one in compiled([one for one in there[turn :: len(ARCHITECTURES)] if one], arch):
+            assert_right(one)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_every_operation_of_every_type_of_many_elements_at_once(arch):
+    found = {one.cuda.text: one for name in TABLE for one in rows_of(name, at_once=True)}
+    for one in compiled(list(found.values()), arch):
         assert_right(one)
 
 
@@ -286,46 +193,22 @@ def test_every_statement(all_statements, arch):
             assert one.resources.registers <= 64, f"{one.name}: 256 threads of {one.resources.registers} registers"
 
 
-# The corpus, which the emulator executes.
-
-SOME = (("complex numbers", "sm_75"), ("random statements", "sm_100"), ("optimisers", "sm_120"))
+# The corpus, which the emulator executes: there each group is PTX for one architecture.
 
 
-def of_corpus(group: str, monkeypatch: pytest.MonkeyPatch) -> list[Written]:
-    """What a group's statements are written as."""
-    found: dict[str, Written] = {}
-
-    def recorded(*args):
-        cuda = emit(*args)
-        found.setdefault(cuda.text, Written(group, cuda))
-        return cuda
-
-    monkeypatch.setattr(grids, "emit", recorded)
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+@pytest.mark.usefixtures("emulator")
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_corpus(group, monkeypatch):
+    texts = recorded(monkeypatch)
     monkeypatch.setattr(EmulatedDriver, "load", lambda *_: 1)
     with emulated(devices=1) as driver:
         driver.entries()
         driver._run = lambda *_: 0  # nothing is executed
         run(group, xt.gpu(0))
-    return list(found.values())
-
-
-@pytest.mark.usefixtures("emulator")
-@pytest.mark.parametrize(("group", "arch"), SOME)
-def test_some_of_the_corpus(group, arch, monkeypatch):
-    texts = of_corpus(group, monkeypatch)
-    assert texts
-    for one in compiled(texts, arch):
-        assert_right(one)
-
-
-@pytest.mark.full
-@pytest.mark.timeout(600)
-@pytest.mark.usefixtures("emulator")
-@pytest.mark.parametrize("group", GROUPS)
-def test_the_corpus(group, monkeypatch):
-    texts = of_corpus(group, monkeypatch)
     for arch in ARCHITECTURES:
-        for one in compiled(texts, arch):
+        for one in compiled(list(texts.values()), arch):
             assert_right(one)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from exprten_jit import gridtext, gridwork
-from exprten_jit.backends.cuda_list import Listed, lengths
+from exprten_jit.backends.cuda_list import Listed, lengths, scalar_words
 from exprten_jit.backends.cuda_run import number
 from exprten_jit.directcall import Queued
 from exprten_jit.locks import lock
@@ -154,7 +154,11 @@ def filled(listed: Listed, rows: Numbers) -> Filled:
         begins.append(end + np.cumsum(nbytes) - nbytes)
         end += int(nbytes.sum())
     pers = [known[cut.per.name] for cut in listed.cuts]
-    columns = [*first, *rows[:, : leaves + sizes].T, *pers, *begins, *rows[:, leaves + sizes :].T]
+    scalars = [
+        scalar_words(np.ascontiguousarray(words), kernel.params[n].dtype)
+        for n, words in zip(listed.own, rows[:, leaves + sizes :].T, strict=True)
+    ]
+    columns = [*first, *rows[:, : leaves + sizes].T, *pers, *begins, *scalars]
     return Filled(np.stack(columns, axis=1, dtype=np.int64), known, points, blocks, end)
 
 

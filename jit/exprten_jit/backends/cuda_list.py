@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DTYPES
+from ..dtypes import DTYPES, DType
 from ..grid import PAIRS, SHORT, WARP, Grid, Program
 from ..gridlist import Cut, Rows, cuts
 from ..ir import Fold, Kernel, Leaf, Param, Size, Value, size
@@ -25,7 +25,6 @@ from .cuda_values import Known, bare
 
 CHUNK = 4 * THREADS  # points of a block: finding the row takes two loads, one after the other
 LINES, SCRATCH, ROOM = Leaf("rows", DTYPES["int64"]), Leaf("scratch", DTYPES["int8"]), size("room")
-WIDE = {"d": "float64", "q": "int64"}  # how scalars travel
 
 Column = Leaf | Size | Param
 
@@ -82,6 +81,15 @@ def lengths(found: Sequence[Cut], sizes: Mapping[str, Any]) -> dict[str, Any]:
             per = np.where(more, 2 * per, per)
         made[cut.per.name] = per
     return made
+
+
+def scalar_words(words: Any, dtype: DType) -> Any:
+    """Scalars as the table has them, of words that hold doubles or ints: as a register holds them, so that nothing is left to convert."""
+    if dtype.kind != "f" or dtype.bits == 64:
+        return words
+    numbers = [dtype.rounded(float(x)) for x in words.view(np.float64)]
+    with np.errstate(over="ignore"):
+        return np.array(numbers, np.float32).view(np.int32).astype(np.int64)
 
 
 def listed(rows: Rows, sizes: Mapping[str, int], wide: bool, own: Sequence[int]) -> Listed:
@@ -164,10 +172,11 @@ class _OfRows(Function):
                 address = f"scratch + {word}" if x in self.scratch else word
                 self.put(f"{self._parameter(x)} = ({in_memory(dtype)}*)({address});")
             case Param(_, dtype):
-                wide = DTYPES[WIDE[dtype.word]]
-                number = f"xt_bits<double>({word})" if dtype.word == "d" else word
-                text = self.cast(number, wide, dtype)
-                self.put(f"const {in_register(dtype)} {x.name} = {bare(text)};")
+                kind = in_register(dtype)
+                bits = word if dtype.computed.bits == 64 else f"(int){word}"
+                self.put(
+                    f"const {kind} {x.name} = {f'xt_bits<{kind}>({bits})' if dtype.kind == 'f' else f'({kind}){word}'};"
+                )
 
     def _own_points(self, count: Value, known: Known) -> tuple[str, str]:
         """The first point of a block, and the one after its last."""
