@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from exprten_jit.backends import llvm_run
 from strategies import LAYOUTS, REPEATED, SHAPES, TARGETS, assert_same_bits, place, values
 
 import exprten as xt
@@ -289,6 +290,31 @@ def test_a_target_that_lies_across_its_source_takes_what_is_on_the_stack():
     before = xt.memory.allocations
     plan.run()
     assert xt.memory.allocations == before and plan.scratch_bytes == 64 * 64 * 4
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+@pytest.mark.parametrize("shape", [(2100, 1030), (170_000, 17)], ids=str)
+def test_a_large_target_that_lies_across_its_source_is_stored_past_the_caches(dtype, shape):
+    rng = np.random.default_rng(0)
+    x, z = rng.integers(-99, 99, shape).astype(dtype), rng.integers(-99, 99, shape[::-1]).astype(dtype)
+    a, b = xt.asarray(x), xt.asarray(z)
+    for before, behind, threads in ((0, 0, 1), (16, 16, 2), (3, 2, 1), (1, 0, 2)):
+        memory = np.full((shape[1], before + shape[0] + behind), 7, dtype)
+        inside = memory[:, before : before + shape[0]]
+        out = xt.asarray(inside)
+        for target, e, want in (
+            (out, a.T * 3 - b, x.T * 3 - z),
+            (out.T, a * 3 - b.T, x * 3 - z.T),
+            (out, a.T - xt.max(a.T, 1, keepdims=True), x.T - x.T.max(1, keepdims=True)),
+            (out.T, a - xt.max(a, 1, keepdims=True), x - x.max(1, keepdims=True)),
+        ):
+            inside[...] = 0
+            with xt.options(num_threads=threads):
+                plan = xt.plan(target, e)
+                assert "whole lines along" in plan.nest or not llvm_run.machine().streams
+                plan.run()
+            np.testing.assert_array_equal(target.numpy(), want)
+        assert (memory[:, :before] == 7).all() and (memory[:, before + shape[0] :] == 7).all()
 
 
 def test_complex_numbers_are_stored_across():

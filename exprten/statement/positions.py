@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from exprten_jit.folds import folds_of, loads
 from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Value
 from exprten_jit.linear import equal, never
-from exprten_jit.nest import Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Turn, TurnBack, Vector
+from exprten_jit.nest import Blocks, Columns, Loop, Nest, Pieces, Plain, Reduce, Stmt
 from exprten_jit.rewrite import substitute
 
 
@@ -107,6 +107,6 @@ def _before(body: Sequence[Stmt], fold: Fold, axes: set[Axis]) -> bool:
             continue
         if isinstance(stmt, Columns) and any(fold in folds_of(value) for _, value in stmt.saved):
             return True
-        if not isinstance(stmt, Let | Turn | TurnBack | Vector) and _before(stmt.body, fold, axes):
+        if not isinstance(stmt, Plain) and _before(stmt.body, fold, axes):
             return True
     return False

@@ -9,6 +9,8 @@ stmt ::= Let(value)                          # computed here, known to everythin
 | Blocks(axis, low, high, ..., body)  # a side of a tile at a time
 | Turn(into, load, ...)               # a tile of what runs across, turned round
 | TurnBack(tile, store, ...)          # the same of what is stored across
+| Past(store, along, ...)             # a row of a tile, stored past the caches
+| Fetch(loads, when)                  # a row of the next tile, fetched early
 | Vector(axis, low, high, ..., stores)  # `lanes` indices at a time
 nest ::= Nest(kernel, body, then)
 """
@@ -172,8 +174,37 @@ SIDE = 64  # elements of a tile: four lines of float32
 
 
 @dataclass(frozen=True)
+class Past:
+    """How a target is stored past the caches `when` it is large: whole lines at a time. What is computed lies in `stage` first, and `goal`
+    is that, else the target. In each row of it a tile starts and ends where a line does: after `start`, but for the first one, at `begin`,
+    and no later than `reach`, which is beyond `end`.
+    """
+
+    store: Store
+    along: Axis
+    stage: Leaf
+    goal: Leaf
+    begin: Local
+    start: Local
+    end: Local
+    reach: Local
+    when: Value
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """SIDE elements from each of `loads` on, into the second cache, `when` they are far."""
+
+    loads: tuple[Load, ...]
+    when: Value
+
+
+@dataclass(frozen=True)
 class Blocks:
-    """From `low` to `high`, at most SIDE indices at a time, from `start` to `end`. `scratch` is memory for so many elements of each leaf."""
+    """From `low` to `high`, at most SIDE indices at a time, from `start` to `end`. `scratch` is memory for so many elements of each leaf.
+    With `past` the target runs on along this axis. `ahead` are the first index of the next block and 0, or after the last block the first
+    one's and SIDE: how far it is along the axis of the loop around this one.
+    """
 
     axis: Axis
     low: Value
@@ -182,11 +213,15 @@ class Blocks:
     end: Local
     body: tuple[Stmt, ...]
     scratch: tuple[tuple[int, Leaf], ...] = ()
+    past: Past | None = None
+    ahead: tuple[Local, Local] | None = None
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A tile of `load`, which runs on along `row`, copied so that `into` runs on along `column`: squares of `lanes` rows at a time."""
+    """A tile of `load`, which runs on along `row`, copied so that `into`, of rows of `length`, runs on along `column`: squares of `lanes`
+    rows at a time. `ahead` is the next tile of it, fetched early `when` it is far.
+    """
 
     into: Leaf
     load: Load
@@ -197,11 +232,14 @@ class Turn:
     left: Local
     right: Local
     lanes: int
+    length: int
+    ahead: Load
+    when: Value
 
 
 @dataclass(frozen=True)
 class TurnBack:
-    """A tile on the stack, which runs on along `column`, stored by `store`, which runs on along `row`."""
+    """A tile on the stack, which runs on along `column`, stored by `store`, which runs on along `row`: `past` the caches, if at all."""
 
     tile: Leaf
     store: Store
@@ -212,9 +250,14 @@ class TurnBack:
     left: Local
     right: Local
     lanes: int
+    length: int = SIDE
+    past: Past | None = None
 
 
-Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Blocks | Turn | TurnBack | Vector
+Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Blocks | Turn | TurnBack | Past | Fetch | Vector
+
+
+Plain = Let | Turn | TurnBack | Past | Fetch | Vector  # statements without others inside
 
 
 @dataclass(frozen=True)
@@ -272,7 +315,7 @@ def statements(stmts: Iterable[Stmt]) -> Iterator[Stmt]:
     """All statements, each before those inside of it."""
     for stmt in stmts:
         yield stmt
-        if not isinstance(stmt, Let | Turn | TurnBack | Vector):
+        if not isinstance(stmt, Plain):
             yield from statements(stmt.body)
 
 
@@ -323,6 +366,15 @@ class _Lines:
                 case TurnBack(tile, store, row, column):
                     what = f"{store.leaf.name}[{self.value(store.offset)}]"
                     self.lines.append(f"{pad}{what} = {tile.name}, turned from {column.name} to {row.name}")
+                    self.put([stmt.past] if stmt.past else [], depth + 1)
+                case Past(store, along, stage, goal):
+                    what = f"{store.leaf.name}[{self.value(store.offset)}] = {stage.name}"
+                    self.lines.append(
+                        f"{pad}where {self.value(stmt.when)}: {goal.name} is {stage.name}, {what}, whole lines along {along.name}"
+                    )
+                case Fetch(loads, when):
+                    what = ", ".join(f"{x.leaf.name}[{self.value(x.offset)}]" for x in loads)
+                    self.lines.append(f"{pad}where {self.value(when)}: fetch {what}")
                 case Strip(axis, extent, fold, into):
                     order = fold.order
                     assert order is not None, "a scheduled fold has an order"

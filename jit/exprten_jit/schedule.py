@@ -15,7 +15,7 @@ from .cuts import cuts_of, others, rename
 from .derived import apply
 from .dtypes import INDEX
 from .folds import folds_of, vector_axis
-from .ir import Axis, Fold, Kernel, Leaf, Local, Op, Store, Value, components, index, load, local
+from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Op, Store, Value, components, index, load, local
 from .keeping import kept
 from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .placing import affine_lets, folds_inside, loop_over, place
@@ -23,9 +23,9 @@ from .reducers import SHORT
 from .rewrite import substitute, walk
 from .runs import repeated, running_on
 from .strips import Stripping
-from .tiles import NAMES, Tile, other_inside, tile_of
+from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Tile, other_inside, tile_of
 from .unrolled import Group, unrolled
-from .vectors import DEAR, cost_of, roots_of, vector_over
+from .vectors import DEAR, computed, cost_of, roots_of, vector_over
 
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
@@ -69,7 +69,7 @@ def _open(
     if folds or saved:
         return [*placed, *_save(kernel, machine, loops, bound, done, folds, saved)]
     if len(inner) == 1 and (tile := tile_of(kernel, machine, axis, inner[0][0], bound)):
-        return [*placed, _tiled(tile, machine, loops, bound, done)]
+        return [*placed, _tiled(kernel, tile, machine, loops, bound, done)]
     if not inner:
         placed, kernel = kept(kernel, machine, placed, axis, high)
         return [*placed, *_innermost(kernel, machine, axis, low, high, bound, done)]
@@ -77,19 +77,34 @@ def _open(
 
 
 def _tiled(
-    tile: Tile, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
+    kernel: Kernel, tile: Tile, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
 ) -> Blocks:
     """Two loops, a tile at a time."""
     (row, low, high), (column, first, last) = loops
-    top, bottom, left, right = NAMES
-    within = bound | set(NAMES)
-    before: list[Stmt] = []
+    (top, bottom, left, right), (above, below, before, behind) = NAMES, tile.names
+    within = bound | set(NAMES) | {BEGIN, REACH, NEXT, SHIFT}
+    saved: list[Stmt] = []
     if tile.saved:
         known = place(roots_of(tile.saved), machine, within | {row}, set(done))
-        before.append(Loop(row, bottom, (*known, Vector(ONE, index(0), index(1), 1, 1, False, tile.saved)), top))
-    body = _open(tile.kernel, machine, [(row, top, bottom), (column, left, right)], within, set(done))
-    squares = Blocks(column, first, last, left, right, (*tile.turns, *body, *tile.back))
-    return Blocks(row, low, high, top, bottom, (*before, squares), tile.scratch)
+        saved.append(Loop(row, below, (*known, Vector(ONE, index(0), index(1), 1, 1, False, tile.saved)), above))
+    body = _open(tile.kernel, machine, [(row, above, below), (column, before, behind)], within, set(done))
+    inside = (*tile.turns, *(_by_rows_of(tile, stmt, row, column, kernel) for stmt in body), *tile.back)
+    ahead = NEXT, SHIFT
+    if tile.across:
+        squares = Blocks(column, first, last, left, right, inside, ahead=ahead)
+        return Blocks(row, low, high, top, bottom, (*saved, squares), tile.scratch, tile.past)
+    squares = Blocks(row, low, high, top, bottom, inside, ahead=ahead)
+    return Blocks(column, first, last, left, right, (squares,), tile.scratch, tile.past)
+
+
+def _by_rows_of(tile: Tile, stmt: Stmt, row: Axis, column: Axis, kernel: Kernel) -> Stmt:
+    """The loop over the rows of a tile, which fetches those of the next one, and stores past the caches."""
+    if not isinstance(stmt, Loop) or stmt.axis is not row:
+        return stmt
+    values = [store.value for store in tile.kernel.stores]
+    loads = (x for x in computed(values, column) if isinstance(x, Load) and x.leaf in kernel.leaves)
+    before, after = tile.fetch(loads, row, column), None if tile.across else tile.past
+    return replace(stmt, body=(*([before] if before else []), *stmt.body, *([after] if after else [])))
 
 
 # Columns: what depends on the innermost axis, but on none of the loops still to open, would be computed again for every row.

@@ -9,59 +9,137 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import prod
 
 from .cuts import cuts_of
+from .derived import apply
 from .dtypes import INDEX
 from .folds import folds_of
-from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, load, local
-from .nest import SIDE, Machine, Turn, TurnBack
-from .rewrite import affine, steps, substitute
+from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, both, index, load, local
+from .nest import SIDE, Fetch, Machine, Past, Turn, TurnBack
+from .rewrite import affine, steps, substitute, walk
 from .vectors import DEAR, computed, cost_of
 
-MOST_TURNED = 4  # sources: 64 KiB of stack for float32
+MOST_TURNED = 4  # sources: 80 KiB of stack for float32
 WIDEST = 8  # lanes: 16 are as fast where there are as many rows and columns
+FAR_BYTES = (
+    8 << 20
+)  # of a tensor: from there on tiles are fetched early, and stored past the caches where the target is not read
+LINE = 64  # bytes
+BEYOND = 16  # elements: a line of the least that is stored past the caches
 
 Names = tuple[Local, Local, Local, Local]  # of a tile: its first row and the one after its last, and the columns
 NAMES: Names = (local("top", INDEX), local("bottom", INDEX), local("left", INDEX), local("right", INDEX))
+BEGIN, REACH = local("begin", INDEX), local("reach", INDEX)
+NEXT, SHIFT = local("next", INDEX), local("shift", INDEX)  # where the next tile is
 
 
 @dataclass(frozen=True)
 class Tile:
-    """The kernel of a tile, which reads what `turns` bring to the stack. What is `saved` is computed for its rows before, and `back` is
-    how it is stored where the target lies across.
+    """The kernel of a tile, which reads what `turns` bring to the stack. What is `saved` is computed for its rows before. Where the target
+    lies `across`, `back` is how it is stored. With `past` that is past the caches where the target is large. `far` says whether the next
+    tile is fetched early: tiles follow each other as the sources run on.
     """
 
     kernel: Kernel
     turns: tuple[Turn, ...]
     saved: tuple[Store, ...]
     back: tuple[TurnBack, ...]
+    past: Past | None
+    far: Value
+    across: bool
+
+    @property
+    def length(self) -> int:
+        """Elements from row to row on the stack."""
+        return SIDE + BEYOND if self.past and not self.across else SIDE
 
     @property
     def scratch(self) -> tuple[tuple[int, Leaf], ...]:
         """Elements on the stack."""
+        side = SIDE + BEYOND if self.past else SIDE
+        stage = [(side * (self.back[0].lanes if self.across else 1), self.past.stage)] if self.past else []
         squares = [*(turn.into for turn in self.turns), *(turn.tile for turn in self.back)]
-        return (*((SIDE * SIDE, leaf) for leaf in squares), *((SIDE, store.leaf) for store in self.saved))
+        return (*((SIDE * side, leaf) for leaf in squares), *((side, store.leaf) for store in self.saved), *stage)
+
+    @property
+    def names(self) -> Names:
+        """The bounds within which it is computed."""
+        top, bottom, left, right = NAMES
+        if not self.past:
+            return NAMES
+        return (top, REACH, left, right) if self.across else (top, bottom, left, REACH)
+
+    def turn(self, into: Leaf, source: Load, row: Axis, column: Axis, lanes: int) -> Turn:
+        """What brings a source to the stack."""
+        top, _, left, _ = NAMES
+        following: dict[Value, Value] = {row: NEXT, column: column + SHIFT}
+        if self.across:
+            following = {row: top + SHIFT, column: column - left + NEXT}
+        ahead = load(source.leaf, substitute(source.offset, following))
+        return Turn(into, source, row, column, *self.names, lanes, self.length, ahead, self.far)
+
+    def fetch(self, loads: Iterable[Load], row: Axis, column: Axis) -> Fetch | None:
+        """What fetches a row of the next tile of all that runs on as it is computed."""
+        top, _, left, _ = NAMES
+        following: dict[Value, Value] = {row: row - top + NEXT, column: left + SHIFT}
+        if self.across:
+            following = {row: row + SHIFT, column: NEXT}
+        along = [
+            x for x in loads if x.when is None and row in x.offset.free and steps(x, column) == 1 and not x.leaf.pairs
+        ]
+        found = dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in along)
+        return Fetch(tuple(found), self.far) if found else None
 
 
 def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: frozenset[Axis | Local]) -> Tile | None:
     """The tile of the last two loops; None where nothing lies across, or where stores have an order."""
     if not kernel.tiles or kernel.short or cuts_of(kernel.stores, column):
         return None
-    inside, saved, back = _stored_across(kernel, machine, row, column, bound)
+    inside, saved, tile = _stored_across(kernel, row, column, bound)
     found = across(inside, column)
     loads = found[1] if found and found[0] is row else []
-    if not loads and not back:
+    if not loads and not tile:
         return None
+    far = (
+        prod((extent for _, extent in kernel.axes), start=index(1)) >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
+    )
+    past = _past(kernel, machine, row if tile else column, far)
+    made = Tile(inside, (), saved, (), past, far, bool(tile))
     leaves = [Leaf(f"turned{n}", node.leaf.dtype) for n, node in enumerate(loads)]
-    instead: dict[Value, Value] = {node: load(leaf, _at(row, column)) for leaf, node in zip(leaves, loads, strict=True)}
+    at = _at(row, column, made.length)
+    instead: dict[Value, Value] = {node: load(leaf, at) for leaf, node in zip(leaves, loads, strict=True)}
     stores = tuple(replace(store, value=substitute(store.value, instead)) for store in inside.stores)
-    turns = [Turn(leaf, x, row, column, *NAMES, _lanes(machine, leaf)) for leaf, x in zip(leaves, loads, strict=True)]
-    return Tile(replace(inside, stores=stores, tiles=False), tuple(turns), saved, back)
+    if past and not tile:
+        stores = (replace(stores[0], leaf=past.goal, offset=_in_line(stores[0].offset, column, past)),)
+    turns = [made.turn(leaf, x, row, column, _lanes(machine, leaf)) for leaf, x in zip(leaves, loads, strict=True)]
+    store = kernel.stores[0]
+    back = [TurnBack(tile, store, row, column, *made.names, _lanes(machine, tile), SIDE, past)] if tile else []
+    return replace(made, kernel=replace(inside, stores=stores, tiles=False), turns=tuple(turns), back=tuple(back))
 
 
-def _at(row: Axis, column: Axis) -> Value:
+def _past(kernel: Kernel, machine: Machine, along: Axis, far: Value) -> Past | None:
+    """How a target that runs on along an axis is stored past the caches, where it may be."""
+    store, (left, right) = kernel.stores[0], NAMES[2:]
+    read = {node.leaf for node in walk(*(store.value for store in kernel.stores)) if isinstance(node, Load)}
+    if not machine.streams or len(kernel.stores) > 1 or store.leaf in read or store.leaf.dtype.itemsize * BEYOND < LINE:
+        return None
+    stage, goal = Leaf("stage", store.leaf.dtype), Leaf("goal", store.leaf.dtype)
+    start, end = NAMES[:2] if along is not kernel.axes[-1][0] else (left, right)
+    when = both(far, dict(kernel.axes)[along] >= SIDE)
+    return Past(store, along, stage, goal, BEGIN, start, end, REACH, when)
+
+
+def _in_line(offset: Value, column: Axis, past: Past) -> Value:
+    """Where an element of a row is stored: in the stage, or in the target."""
+    form = affine(offset, column)
+    assert form is not None, "a target that runs on"
+    return column + apply("where", past.when, 0 - past.start, form[1])
+
+
+def _at(row: Axis, column: Axis, length: int) -> Value:
     top, _, left, _ = NAMES
-    return (row - top) * SIDE + (column - left)
+    return (row - top) * length + (column - left)
 
 
 def _lanes(machine: Machine, leaf: Leaf) -> int:
@@ -106,24 +184,23 @@ def other_inside(kernel: Kernel) -> Kernel:
 
 
 def _stored_across(
-    kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: frozenset[Axis | Local]
-) -> tuple[Kernel, tuple[Store, ...], tuple[TurnBack, ...]]:
+    kernel: Kernel, row: Axis, column: Axis, bound: frozenset[Axis | Local]
+) -> tuple[Kernel, tuple[Store, ...], Leaf | None]:
     """Where the target runs on along `row` and everything is computed along `column`: the kernel that stores on the stack, what is saved
-    for its rows, and how it is stored. Else, or where a fold stands at every element, the kernel as it is.
+    for its rows, and the tile there. Else, or where a fold stands at every element, the kernel as it is.
     """
     store, top = kernel.stores[0], NAMES[0]
     if len(kernel.stores) != 1 or not _strided(store, column) or steps(store, row) != 1:
-        return kernel, (), ()
+        return kernel, (), None
     of_rows = _of_rows(store.value, row, bound)
     leaves = [Leaf(f"row{n}", value.dtype) for n, value in enumerate(of_rows)]
     instead: dict[Value, Value] = {x: load(leaf, row - top) for leaf, x in zip(leaves, of_rows, strict=True)}
     value = substitute(store.value, instead)
     if _folds([value], row, column):
-        return kernel, (), ()
+        return kernel, (), None
     tile = Leaf("tile", store.leaf.dtype)
     saved = tuple(Store(leaf, row - top, x) for leaf, x in zip(leaves, of_rows, strict=True))
-    back = TurnBack(tile, store, row, column, *NAMES, _lanes(machine, tile))
-    return replace(kernel, stores=(Store(tile, _at(row, column), value),)), saved, (back,)
+    return replace(kernel, stores=(Store(tile, _at(row, column, SIDE), value),)), saved, tile
 
 
 def _of_rows(root: Value, row: Axis, bound: frozenset[Axis | Local]) -> list[Value]:

@@ -9,7 +9,23 @@ from collections.abc import Iterable
 
 from .derived import TABLE
 from .ir import Component, Const, Fold, Load, Op, Value, index
-from .nest import ONE, Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Turn, TurnBack, Vector
+from .nest import (
+    ONE,
+    Blocks,
+    Columns,
+    Fetch,
+    Let,
+    Loop,
+    Nest,
+    Past,
+    Pieces,
+    Reduce,
+    Stmt,
+    Strip,
+    Turn,
+    TurnBack,
+    Vector,
+)
 
 ENOUGH = 3 << 19  # some 3 us: below it a second thread loses, even one that waits awake
 GRAIN = 64  # elements of the innermost axis: whole vectors of every type, and no cache line that two threads store to
@@ -42,7 +58,7 @@ def work(stmts: Iterable[Stmt]) -> Value:
 
 def _work(stmt: Stmt) -> Value:
     match stmt:
-        case Let():
+        case Let() | Past() | Fetch():
             return index(0)
         case Turn() | TurnBack():
             leaf = stmt.into if isinstance(stmt, Turn) else stmt.tile

@@ -8,7 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..nest import SIDE, Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Strip, Turn, TurnBack, Vector
+from ..nest import (
+    SIDE,
+    Blocks,
+    Columns,
+    Fetch,
+    Let,
+    Loop,
+    Nest,
+    Past,
+    Pieces,
+    Reduce,
+    Stmt,
+    Strip,
+    Turn,
+    TurnBack,
+    Vector,
+)
 from ..rewrite import affine
 from .llvm_memory import Known, Where
 from .llvm_runs import Runs
@@ -52,6 +68,10 @@ class Loops(Runs):
                     self.turn(stmt, known)
                 case TurnBack():
                     self.turn_back(stmt, known)
+                case Past():
+                    self.past_row(stmt, known, "0")
+                case Fetch():
+                    self.fetch(stmt, known)
                 case Reduce():
                     self.reduce(stmt, known, lambda inside, body=stmt.body: self._run(body, inside))  # type: ignore[misc]
                 case Strip():
@@ -128,13 +148,25 @@ class Loops(Runs):
         low, high = self._bounds(stmt, first, last)
 
         def block(start: str) -> str:
-            end = t.lesser(t.index("add", start, SIDE), high)
-            self._run(stmt.body, known | {stmt.start: Lanes(start, INDEX_TYPE), stmt.end: Lanes(end, INDEX_TYPE)})
+            following = t.index("add", start, SIDE)
+            end = t.lesser(following, high)
+            found = {stmt.start: start, stmt.end: end}
+            if stmt.past:
+                found |= {stmt.past.begin: low, stmt.past.reach: t.lesser(t.index("add", end, beyond), high)}
+            if stmt.ahead:
+                more = t.let(f"icmp slt i64 {following}, {high}", "i1").name
+                found |= dict(
+                    zip(stmt.ahead, (t.select(more, following, low), t.select(more, "0", str(SIDE))), strict=True)
+                )
+            self._run(stmt.body, known | {name: Lanes(value, INDEX_TYPE) for name, value in found.items()})
             return end
 
         for many, leaf in stmt.scratch:
             self.address[leaf.name] = t.reserve(f"[{many} x {leaf.dtype.memory}]")
+        beyond = self.stage(stmt.past, known) if stmt.past else "0"
         t.repeat(low, high, block)
+        if stmt.past:
+            t.when(known[stmt.past.when].name, lambda: t.call_void("@llvm.x86.sse.sfence"))
 
     def _vector(self, stmt: Vector, known: Known) -> None:
         t = self.text

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..dtypes import DType
 from ..ir import Leaf, Load, Store
-from ..nest import SIDE, Turn, TurnBack
+from ..nest import SIDE, Fetch, Past, Turn, TurnBack
 from ..rewrite import affine
 from .llvm_across import Across
 from .llvm_memory import Known
 from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
+
+LINE = 64  # bytes
+STAGE = SIDE + 16  # elements from row to row of a stage
 
 
 class Tiles(Across):
@@ -32,7 +36,43 @@ class Tiles(Across):
             for x, address in zip(self._square(rows), self._rows_of(stmt, stmt.into, known, row, column), strict=True):
                 t.put(f"store {x}, ptr {address}, align {dtype.itemsize}")
 
-        self._squares(stmt, known, square)
+        far = self.value(stmt.when, known, None).name
+
+        def squares(column: str) -> None:
+            t.when(far, lambda: self._ahead(stmt, known, column))
+            self._column(stmt, known, column, square)
+
+        t.loop(known[stmt.left].name, known[stmt.right].name, stmt.lanes, squares)
+
+    def _ahead(self, stmt: Turn, known: Known, column: str) -> None:
+        """Fetch the rows of the next tile that will be turned together."""
+        t, dtype = self.text, stmt.load.leaf.dtype
+        inside: Known = {**known, stmt.column: Lanes(column, INDEX_TYPE)}
+        form = affine(stmt.ahead.offset, stmt.column)
+        assert form is not None, "columns lie at regular distances"
+        address = self._pointer(stmt.load.leaf.name, dtype, self.value(stmt.ahead.offset, inside, None).name)
+        stride = self.value(form[0], inside, None).name
+        for k in range(stmt.lanes):
+            if k:
+                address = t.let(f"getelementptr {dtype.memory}, ptr {address}, i64 {stride}", "ptr").name
+            self._lines(address, dtype)
+
+    def fetch(self, stmt: Fetch, known: Known) -> None:
+        """A row of the next tile."""
+
+        def lines() -> None:
+            for x in stmt.loads:
+                offset = self.value(x.offset, dict(known), None).name
+                self._lines(self._pointer(x.leaf.name, x.leaf.dtype, offset), x.leaf.dtype)
+
+        self.text.when(self.value(stmt.when, known, None).name, lines)
+
+    def _lines(self, address: str, dtype: DType) -> None:
+        """Fetch all lines of the side of a tile: into the second cache; in the first those of a tile may all have the same place."""
+        t = self.text
+        for first in range(0, SIDE * dtype.itemsize, LINE):
+            at = t.let(f"getelementptr i8, ptr {address}, i64 {first}", "ptr").name if first else address
+            t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
 
     def turn_back(self, stmt: TurnBack, known: Known) -> None:
         """A tile on the stack, into the target."""
@@ -46,19 +86,93 @@ class Tiles(Across):
                 for address in self._rows_of(stmt, stmt.tile, known, row, column)
             ]
             below, right = t.index("sub", known[stmt.bottom].name, row), known[stmt.right].name
-            columns = zip(self._square(rows), self._columns_of(stmt, stmt.store, known, row, column), strict=True)
+            columns = zip(self._square(rows), self._goals(stmt, known, row, column), strict=True)
             for k, (x, address) in enumerate(columns):
                 there = t.let(f"icmp slt i64 {t.index('add', column, k)}, {right}", "i1").name
                 mask = self.below(t.select(there, below, "0"), width)
                 t.put(f"call void {function}({x}, ptr {address}, i32 {dtype.itemsize}, <{width} x i1> {mask})")
 
-        self._squares(stmt, known, square)
+        def squares(column: str) -> None:
+            self._column(stmt, known, column, square)
+            if stmt.past:
+                t.when(known[stmt.past.when].name, lambda: self._past_rows(stmt, known, column))
 
-    def _squares(self, stmt: Turn | TurnBack, known: Known, square: Callable[[str, str], None]) -> None:
-        """All squares of a tile, side by side along what lies in memory as it runs there."""
-        t = self.text
-        top, bottom, left, right = (known[name].name for name in (stmt.top, stmt.bottom, stmt.left, stmt.right))
-        t.loop(left, right, stmt.lanes, lambda k: t.loop(top, bottom, stmt.lanes, lambda row: square(row, k)))
+        t.loop(known[stmt.left].name, known[stmt.right].name, stmt.lanes, squares)
+
+    def _column(self, stmt: Turn | TurnBack, known: Known, column: str, square: Callable[[str, str], None]) -> None:
+        """The squares of a tile side by side along what lies in memory as it runs there."""
+        top, bottom = known[stmt.top].name, known[stmt.bottom].name
+        self.text.loop(top, bottom, stmt.lanes, lambda row: square(row, column))
+
+    # past the caches
+
+    def stage(self, past: Past, known: Known) -> str:
+        """Choose where rows of a tile are stored; returns how many elements beyond its end they may have."""
+        t, when = self.text, self.value(past.when, known, None).name
+        stage, target = self.address[past.stage.name], self.address[past.store.leaf.name]
+        self.address[past.goal.name] = t.let(f"select i1 {when}, ptr {stage}, ptr {target}", "ptr").name
+        self.given.add(past.goal.name)  # no room beyond what exists
+        return t.select(when, str(LINE // past.store.leaf.dtype.itemsize - 1), "0")
+
+    def _past_rows(self, stmt: TurnBack, known: Known, column: str) -> None:
+        """Store the rows of the target that were turned together."""
+        t, past = self.text, stmt.past
+        assert past is not None
+        many = t.lesser(t.index("sub", known[stmt.right].name, column), str(stmt.lanes))
+
+        def row(k: str) -> None:
+            inside = {**known, stmt.column: Lanes(t.index("add", column, k), INDEX_TYPE)}
+            self._whole_lines(past, inside, t.index("mul", k, STAGE))
+
+        t.loop("0", many, 1, row)
+
+    def past_row(self, past: Past, known: Known, stage: str) -> None:
+        """Store a row of the target from the stage, where it is stored past the caches."""
+        self.text.when(known[past.when].name, lambda: self._whole_lines(past, known, stage))
+
+    def _whole_lines(self, past: Past, known: Known, stage: str) -> None:
+        """A row that lies from element `stage` on: whole lines past the caches, before and behind them what the first and the last tile have."""
+        t, dtype = self.text, past.store.leaf.dtype
+        size, many = dtype.itemsize, LINE // dtype.itemsize
+        start, end, reach = (known[name].name for name in (past.start, past.end, past.reach))
+        inside: Known = {**known, past.along: Lanes(start, INDEX_TYPE)}
+        target = self._pointer(past.store.leaf.name, dtype, self.value(past.store.offset, inside, None).name)
+        address = t.let(f"ptrtoint ptr {target} to i64", INDEX_TYPE).name
+        skipped = t.index("and", t.index("sub", "0", t.index("sdiv", address, size)), many - 1)
+        to = t.lesser(t.index("add", end, skipped), reach)
+        lines = t.lesser(t.index("add", start, skipped), to)
+        first = t.let(f"icmp eq i64 {start}, {known[past.begin].name}", "i1").name
+        last = t.index("add", lines, t.index("and", t.index("sub", to, lines), -many))
+        source = self._pointer(past.stage.name, dtype, stage)
+
+        def copied(kind: str, how: str) -> Callable[[str], None]:
+            def copy(i: str) -> None:
+                at = t.index("sub", i, start)
+                here, there = (
+                    t.let(f"getelementptr {dtype.memory}, ptr {x}, i64 {at}", "ptr").name for x in (source, target)
+                )
+                x = t.let(f"load {kind}, ptr {here}, align {size}", kind).name
+                t.put(f"store {kind} {x}, ptr {there}, {how}")
+
+            return copy
+
+        one = copied(dtype.memory, f"align {size}")
+        t.loop(t.select(first, start, lines), lines, 1, one)
+        t.loop(lines, last, many, copied(f"<{many} x {dtype.memory}>", f"align {LINE}, !nontemporal !0"))
+        t.loop(last, to, 1, one)
+
+    def _goals(self, stmt: TurnBack, known: Known, row: str, column: str) -> list[str]:
+        """Where the columns of a square are stored: in the target, or in the stage."""
+        found = self._columns_of(stmt, stmt.store, known, row, column)
+        if not stmt.past:
+            return found
+        t, past = self.text, stmt.past
+        at = t.index("sub", row, known[stmt.top].name)
+        stage = [
+            self._pointer(past.stage.name, past.stage.dtype, t.index("add", at, k * STAGE)) for k in range(stmt.lanes)
+        ]
+        when = known[past.when].name
+        return [t.let(f"select i1 {when}, ptr {x}, ptr {y}", "ptr").name for x, y in zip(stage, found, strict=True)]
 
     def _columns_of(self, stmt: Turn | TurnBack, at: Load | Store, known: Known, row: str, column: str) -> list[str]:
         """Where the columns of a square begin in a tensor; for those that do not exist, the last one."""
@@ -77,8 +191,8 @@ class Tiles(Across):
         """Where the rows of a square begin on the stack."""
         t = self.text
         rows, columns = t.index("sub", row, known[stmt.top].name), t.index("sub", column, known[stmt.left].name)
-        at = t.index("add", t.index("mul", rows, SIDE), columns)
-        return [self._pointer(leaf.name, leaf.dtype, t.index("add", at, k * SIDE)) for k in range(stmt.lanes)]
+        at = t.index("add", t.index("mul", rows, stmt.length), columns)
+        return [self._pointer(leaf.name, leaf.dtype, t.index("add", at, k * stmt.length)) for k in range(stmt.lanes)]
 
     def _square(self, rows: list[Lanes]) -> list[Lanes]:
         """As many vectors as they have lanes, turned round: lane k of vector n becomes lane n of vector k."""
