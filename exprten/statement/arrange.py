@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from exprten_jit.dtypes import DType
+from exprten_jit.reducers import FEW
 
 from ..expression.joined import Joined, parts_of
 from ..expression.leaf import Leaf
@@ -68,7 +69,8 @@ class Signature:
     )
     runs: bool = False  # rows of few columns run on, where a row or a column is broadcast
     rows: bool = False  # folds lie nearer together than the innermost axis does
-    few: int = 0  # columns that folds run across, where several rows of them are taken at a time
+    few: int = 0  # most columns that folds run across, where rows are taken whole
+    low: bool = False  # and each fold takes one block of rows
     device: str = "cpu"  # the kind of device
     decided: tuple[
         bool | None, ...
@@ -119,15 +121,17 @@ def arrange(
     other = _across(axes, extents, strides[count:]) if free and not found.indexed else []
     moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and _turns(found, goals[0], same)
     near = None if found.indexed else [*axes[-1:], *other]
-    few = few_columns(axes, same, extents) if vectors and same is not None and not short else 0
+    few, low = few_columns(axes, same, extents) if vectors and same is not None and not short else (0, False)
     runs = free and same is None and not found.indexed and _rows_run_on(extents, strides)
-    operands, unknown = _operands(names, [view.key.dtype for view in views], strides, near, few or packed * short)
+    operands, unknown = _operands(
+        names, [view.key.dtype for view in views], strides, near, packed * short or (few if few <= FEW else 0)
+    )
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, packed, bool(same) and apart and not reverse, moved or bool(other), runs, same is not None and not short and rows_are_near(axes, same), few, target.device.kind,
+        short, packed, bool(same) and apart and not reverse, moved or bool(other), runs, same is not None and not short and rows_are_near(axes, same), few, low, target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)

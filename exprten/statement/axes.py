@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from exprten_jit.reducers import SHORT, UNROLLED
+from exprten_jit.reducers import ACROSS, COLUMNS, FEW, SHORT, UNROLLED
 
 from ..expression.reduction import Over
 from ..expression.shape import Layout, Shape, intern_shape
@@ -190,20 +190,23 @@ def _nearest(same: Same, n: int, view: Layout) -> Place | None:
     return min(steps)[1] if steps else None
 
 
-FEW = 8  # columns: of more a row fills half a vector
-
-
-def few_columns(axes: list[int], same: Same, extents: list[int]) -> int:
-    """The extent of the innermost axis where it is small and every fold runs across it; else 0."""
-    if not axes or not 1 < extents[-1] <= FEW:
-        return 0
-    inner = same.of((TARGET, axes[-1]))
+def few_columns(axes: list[int], same: Same, extents: list[int]) -> tuple[int, bool]:
+    """Where all folds run across the innermost axis and its columns are few: how many, or what number they fit; and whether folds take
+    one block of rows at most, for each index of an outer axis.
+    """
+    if not axes or extents[-1] < 2:
+        return 0, False
+    count, inner, taken = extents[-1], same.of((TARGET, axes[-1])), dict[Place, int]()
     for n in same.found.folds:
         key, ref = same.found.structure[n][:2]
         dims = same.dims(ref)
-        if inner not in dims or dims.index(inner) in key.map.axes:
-            return 0
-    return extents[-1]
+        taken |= {p: _extent(same, p) for k, p in enumerate(dims) if p is not None and k in key.map.axes}
+        if inner not in dims or inner in taken:
+            return 0, False
+    outer = [k for k in axes[:-1] if same.of((TARGET, k)) not in taken]
+    low = bool(outer) and max(taken.values(), default=0) <= ACROSS.block
+    fits = count if count <= FEW else next((most for most in COLUMNS[: None if low else -1] if count <= most), 0)
+    return fits, low and fits > 0
 
 
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read

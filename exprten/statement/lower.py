@@ -195,6 +195,7 @@ class _Lowering:
                 self.signature.tiles,
                 self.signature.runs,
                 self.signature.few,
+                self.signature.low,
                 self.signature.packed,
             )
             if self.reduce:
@@ -251,6 +252,7 @@ class _Lowering:
             rows=signature.rows,
             runs=signature.runs,
             few=signature.few,
+            low=signature.low,
             packed=signature.packed,
         )
         settle = ordered(kernel)

@@ -208,8 +208,9 @@ class Kernel:
     that is folded has more elements, and vectors are to take a row in each lane; where rows are `packed`, every one has as many, and they
     lie side by side. `rows`: what is folded lies
     nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
-    until its row is stored. `tiles`: stores may come in any order. `runs`: so they may, and rows of few columns run on. `few`: so many
-    columns there are, across which folds run.
+    until its row is stored. `tiles`: stores may come in any order. `runs`: so they may, and rows of few columns run on. `few`: the innermost
+    axis, across which all folds run, has no more columns: as many where they are at most FEW, else any number above the half. `low`: and
+    folds take no more rows than a block of their order, for each index of an outer axis.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -225,6 +226,7 @@ class Kernel:
     tiles: bool = False
     runs: bool = False
     few: int = 0
+    low: bool = False
     packed: bool = False
 
     @property

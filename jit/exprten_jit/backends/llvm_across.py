@@ -16,7 +16,7 @@ from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
 from ..reducers import SHORT, Order, halved
 from .llvm_beside import Beside
 from .llvm_fold import Row
-from .llvm_memory import Known, Where, first_lanes
+from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
@@ -41,8 +41,12 @@ class Across(Beside):
             return [self.widened(self.value(body, inside, where), count) for body in node.bodies]
 
         def block(start: str, end: str) -> Row:
-            one = self._by_rows if any(node.axis in inner.free for inner in folds_of(*node.bodies)) else self._by_groups
-            return one(node, order, count, start, end, element)
+            if any(node.axis in inner.free for inner in folds_of(*node.bodies)):
+                return self._by_rows(node, order, count, start, end, element)
+            return self.by_groups(node, count, start, end, group, element)
+
+        def group(k: str) -> list[Row]:
+            return [element(self.text.index("add", k, n)) for n in range(order.lanes)]
 
         if not order.grouped:
             if not self.along_rows_pays(node, where):
@@ -94,14 +98,20 @@ class Across(Beside):
             half //= 2
         return self._get(folds, places, "0", count)
 
-    def _by_groups(self, node: Fold, order: Order, count: int, start: str, end: str, element: Element) -> Row:
+    def by_groups(
+        self,
+        node: Fold,
+        count: int,
+        start: str,
+        end: str,
+        group: Callable[[str], list[Row]],
+        element: Callable[[str], Row],
+    ) -> Row:
         """A group of rows after the other, all of its rows at once."""
-        t, combine = self.text, partial(self.combine, node)
+        assert node.order is not None, "a scheduled fold has an order"
+        t, combine, order = self.text, partial(self.combine, node), node.order
         whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
         identity = self._identity([node], count)
-
-        def step(k: str, sums: list[Row]) -> list[Row]:
-            return [combine(sums[0], halved([element(t.index("add", k, n)) for n in range(order.lanes)], combine))]
 
         def rest(k: str, sums: list[Row]) -> list[Row]:
             group = [element(k)]
@@ -111,8 +121,8 @@ class Across(Beside):
                 group.append([t.let(f"select i1 {there}, {x}, {nothing}", x.lane, count) for x, nothing in found])
             return [combine(sums[0], halved(group, combine))]
 
-        sums = self._carry(start, whole, order.lanes, [identity], step)
-        return self._carry(whole, end, order.lanes, sums, rest)[0]
+        sums = self.in_groups(node, start, whole, count, group)
+        return self._carry(whole, end, order.lanes, [sums], rest)[0]
 
     def _by_rows(self, node: Fold, order: Order, count: int, start: str, end: str, element: Element) -> Row:
         """The same sum with one copy of the body, for a body that holds another fold: rows wait in memory for their group."""
@@ -147,7 +157,7 @@ class Across(Beside):
         """A fold across rows, one strip of columns wide; `run` does statements."""
         *_, loop = stmt.body
         few = stmt.few
-        if few is not None and isinstance(loop, Vector) and self.fits_beside(few, loop):
+        if few is not None and isinstance(loop, Vector) and self.fits_beside(few, loop, few.axis):
             self._beside(few, loop, known)
             return
         if few is None or not isinstance(loop, Vector) or not loop.masked or loop.lanes == 1:
@@ -166,25 +176,27 @@ class Across(Beside):
         """A strip of the kernel's few columns: as many blocks of rows at once as a vector holds rows, the last ones one by one."""
         assert node.order is not None, "a scheduled fold has an order"
         t, order, folds = self.text, node.order, [node]
-        low, extent = (self.value(v, known, None).name for v in (loop.low, node.extent))
-        width, many = self.shape_beside(loop)
-        where = Where(loop.axis, low, width, first_lanes(self.nest.kernel.few, width))
-        places = self._places(folds, [self._identity(folds, width)])
+        low, high, extent = (self.value(v, known, None).name for v in (loop.low, loop.high, node.extent))
+        width, many, mask = self.row_lanes, self.rows_of(loop), self.row_mask(t.index("sub", high, low))
+        where = Where(loop.axis, low, width, mask)
         splats, self.splats = self.splats, {}
+        if many == 1:
+            result = self.across(node, dict(known), where)
+        else:
+            places = self._places(folds, [self._identity(folds, width)])
 
-        def put(row: Row) -> None:
-            self._put(folds, places, "0", row)
+            def put(row: Row) -> None:
+                self._put(folds, places, "0", row)
 
-        def blocks(start: str, end: str) -> Row:
-            whole = t.let(f"icmp eq i64 {t.index('sub', end, start)}, {order.block * many}", "i1").name
-            t.either(
-                whole,
-                lambda: put(self.abreast_blocks(node, order, loop, dict(known), low, start)),
-                lambda: put(self.across(node, dict(known), where, start, end)),
-            )
-            return self._get(folds, places, "0", width)
+            def blocks(start: str, end: str) -> Row:
+                t.either(
+                    t.let(f"icmp eq i64 {t.index('sub', end, start)}, {order.block * many}", "i1").name,
+                    lambda: put(self.abreast_blocks(node, order, loop, dict(known), start, mask)),
+                    lambda: put(self.across(node, dict(known), where, start, end)),
+                )
+                return self._get(folds, places, "0", width)
 
-        result = self.blocks(folds, replace(order, block=order.block * many), width, "0", extent, blocks)
+            result = self.blocks(folds, replace(order, block=order.block * many), width, "0", extent, blocks)
         for store, x in zip(loop.stores, result, strict=True):
             self.store(store, x, known, where)
         self.splats = splats

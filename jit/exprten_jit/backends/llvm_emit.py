@@ -27,7 +27,7 @@ from ..nest import (
 )
 from ..rewrite import affine
 from .llvm_memory import Known, Where
-from .llvm_runs import Runs
+from .llvm_outer import Outer
 from .llvm_text import INDEX_TYPE, Lanes
 
 STREAM_BYTES = (
@@ -37,14 +37,13 @@ STREAM_BYTES = (
 LINE = 64  # bytes
 
 
-class Loops(Runs):
+class Loops(Outer):
     """Emits statements; `bounds` are those of loops that run over a part of their axis."""
 
     def __init__(self, nest: Nest, fast_math: bool) -> None:
         super().__init__(nest, fast_math)
         self.down = False  # the loops of the part being emitted
         self.bounds: dict[int, tuple[str, str]] = {}
-        self.taken: list[Columns] = []  # being taken
 
     def _bounds(self, stmt: Loop | Vector | Pieces | Columns | Blocks, low: str, high: str) -> tuple[str, str]:
         return self.bounds.get(id(stmt), (low, high))
@@ -85,6 +84,9 @@ class Loops(Runs):
 
         first, last = (self.value(v, known, None).name for v in (stmt.low, stmt.extent))
         low, high = self._bounds(stmt, first, last)
+        if columns := self.taken_together(stmt):
+            self.outer_loop(stmt, columns, known, low, high, self._run)
+            return
         if stmt.runs:
             self._running_on(stmt, known, low, high)
             return

@@ -33,11 +33,11 @@ def first_lanes(some: int, count: int) -> str | None:
 
 @dataclass(frozen=True)
 class Items:
-    """Lanes of several rows: `width` of each, of which the first `columns` exist. `each` knows where a row and its columns begin."""
+    """Lanes of several rows: `width` of each, of which `mask` names those that exist. `each` knows where a row and its columns begin."""
 
     row: Axis
     width: int
-    columns: int
+    mask: str | None
     each: tuple[Known, ...]
 
 

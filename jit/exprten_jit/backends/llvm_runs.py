@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..ir import Leaf, Load, Store
-from ..nest import Columns, Loop, Vector
+from ..nest import Columns, Loop, Nest, Vector
 from ..vectors import computed
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
@@ -18,6 +18,10 @@ PIECE = 32  # bytes of a row that are stored at a time: few of them lie in two l
 
 class Runs(Tiles):
     """Emits what rows that run on need."""
+
+    def __init__(self, nest: Nest, fast_math: bool) -> None:
+        super().__init__(nest, fast_math)
+        self.taken: list[Columns] = []  # at the moment
 
     def rows_at_once(self, stmt: Loop, columns: Columns, known: Known, count: str, rows: str) -> str:
         """How many rows of `count` columns are one: a power of two, or all; 1 where they do not run on."""
