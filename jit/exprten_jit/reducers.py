@@ -134,6 +134,13 @@ def halved(lanes: list[T], combine: Callable[[T, T], T]) -> T:
     return lanes[0]
 
 
+def in_order(elements: list[T], combine: Callable[[T, T], T]) -> T:
+    """The same of neighbours, all of the second always behind all of the first: where the order does not matter."""
+    while len(elements) > 1:
+        elements = [combine(a, b) for a, b in zip(elements[::2], elements[1::2], strict=True)]
+    return elements[0]
+
+
 def brought_together(values: Iterable[T], combine: Callable[[T, T], T], identity: T, order: Order) -> T:
     """The definition of the order: what every backend's code does."""
     elements = list(values)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from .derived import apply
 from .dtypes import BOOL, INDEX
-from .folds import combined
+from .folds import combined, joined
 from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, const, fold, load, local
 from .nest import Machine, Stmt, Strip, Vector
 from .pairs import twins
 from .placing import forms, loop_over, place
-from .reducers import halved, identities, reducer_of
+from .reducers import halved, identities, in_order, reducer_of
 from .rewrite import steps, substitute
 from .vectors import DEAR, computed, cost_of
 
@@ -47,8 +47,14 @@ class Stripping:
         identity = tuple(const(number, dtype) for number, dtype in numbers)
         sums = tuple(load(leaf, at) for leaf in into)
 
+        exact = reducer_of(node.reducer).exact(node.dtype)
+        together = in_order if exact else halved
+
         def combine(a: Sequence[Value], b: Sequence[Value]) -> Sequence[Value]:
             return combined(node, a, b)
+
+        def join(a: Sequence[Value], b: Sequence[Value]) -> Sequence[Value]:
+            return joined(node, a, b) if exact else combined(node, a, b)
 
         group: list[Sequence[Value]] = [tuple(substitute(body, {node.axis: r}) for body in bodies) for r in rows]
         ahead = self._ahead(group, rows)
@@ -64,8 +70,8 @@ class Stripping:
         return Strip(
             node.axis, node.extent, node, into, waiting, rows, there, top,
             first=self._loop(into, at, identity),
-            body=self._loop(into, at, combine(sums, halved(group, combine)), *rows, ahead=ahead, far=far),
-            rest=self._loop(into, at, combine(sums, halved(rest, combine)), *rows, *there),
+            body=self._loop(into, at, join(sums, together(group, join)), *rows, ahead=ahead, far=far),
+            rest=self._loop(into, at, join(sums, together(rest, join)), *rows, *there),
             pair=self._loop(into, at, combine(tuple(load(leaf, above) for leaf in waiting), sums), top),
             keep=self._loop(waiting, above, sums, top), few=few,
         )  # fmt: skip

@@ -109,7 +109,7 @@ class Across(Beside):
     ) -> Row:
         """A group of rows after the other, all of its rows at once."""
         assert node.order is not None, "a scheduled fold has an order"
-        t, combine, order = self.text, partial(self.combine, node), node.order
+        t, order = self.text, node.order
         whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
         identity = self._identity([node], count)
 
@@ -119,7 +119,7 @@ class Across(Beside):
                 row, there = self._row(t.index("add", k, n), end)
                 found = zip(element(row), identity, strict=True)
                 group.append([t.let(f"select i1 {there}, {x}, {nothing}", x.lane, count) for x, nothing in found])
-            return [combine(sums[0], halved(group, combine))]
+            return [self.with_group(node, sums[0], group)]
 
         sums = self.in_groups(node, start, whole, count, group)
         return self._carry(whole, end, order.lanes, [sums], rest)[0]

@@ -13,7 +13,7 @@ from functools import partial
 from ..dtypes import INDEX
 from ..ir import Axis, Const, Fold, Load, Op, Value
 from ..nest import Vector
-from ..reducers import FEW, Order, halved
+from ..reducers import FEW, Order, halved, in_order, reducer_of
 from ..rewrite import affine
 from ..vectors import by_lanes, computed
 from .llvm_fold import Row
@@ -72,13 +72,20 @@ class Beside(Turned):
 
     def in_groups(self, node: Fold, low: str, high: str, count: int, group: Callable[[str], list[Row]]) -> Row:
         """Whole groups of rows, one after the other."""
-        combine, identity = partial(self.combine, node), self._identity([node], count)
         assert node.order is not None, "a scheduled fold has an order"
 
         def step(k: str, sums: list[Row]) -> list[Row]:
-            return [combine(sums[0], halved(group(k), combine))]
+            return [self.with_group(node, sums[0], group(k))]
 
-        return self._carry(low, high, node.order.lanes, [identity], step)[0]
+        return self._carry(low, high, node.order.lanes, [self._identity([node], count)], step)[0]
+
+    def with_group(self, node: Fold, sums: Row, group: list[Row]) -> Row:
+        """Accumulators and a group of rows behind those in them."""
+        if reducer_of(node.reducer).exact(node.dtype):  # in any order; here no index has to be compared
+            join = partial(self.join, node)
+            return join(sums, in_order(group, join))
+        combine = partial(self.combine, node)
+        return combine(sums, halved(group, combine))
 
     def rows_abreast(
         self, node: Fold, loop: Vector, known: Known, items: Items, row: Callable[[str], tuple[Lanes, list[Known]]]
