@@ -43,7 +43,7 @@ class Across(Beside):
         def block(start: str, end: str) -> Row:
             if any(node.axis in inner.free for inner in folds_of(*node.bodies)):
                 return self._by_rows(node, order, count, start, end, element)
-            return self.by_groups(node, count, start, end, group, element)
+            return self.by_groups(node, where, start, end, group, element)
 
         def group(k: str) -> list[Row]:
             return [element(self.text.index("add", k, n)) for n in range(order.lanes)]
@@ -101,7 +101,7 @@ class Across(Beside):
     def by_groups(
         self,
         node: Fold,
-        count: int,
+        where: Where,
         start: str,
         end: str,
         group: Callable[[str], list[Row]],
@@ -109,7 +109,7 @@ class Across(Beside):
     ) -> Row:
         """A group of rows after the other, all of its rows at once."""
         assert node.order is not None, "a scheduled fold has an order"
-        t, order = self.text, node.order
+        t, order, count = self.text, node.order, where.count
         whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
         identity = self._identity([node], count)
 
@@ -121,7 +121,7 @@ class Across(Beside):
                 group.append([t.let(f"select i1 {there}, {x}, {nothing}", x.lane, count) for x, nothing in found])
             return [self.with_group(node, sums[0], group)]
 
-        sums = self.in_groups(node, start, whole, count, group)
+        sums = self.in_groups(node, start, whole, count, group, where.mask)
         return self._carry(whole, end, order.lanes, [sums], rest)[0]
 
     def _by_rows(self, node: Fold, order: Order, count: int, start: str, end: str, element: Element) -> Row:

@@ -15,7 +15,7 @@ from ..ir import Axis, Const, Fold, Load, Op, Value
 from ..nest import Vector
 from ..reducers import FEW, Order, halved, in_order, reducer_of
 from ..rewrite import affine
-from ..vectors import by_lanes, computed
+from ..vectors import DEAR, by_lanes, computed, cost_of
 from .llvm_fold import Row
 from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_text import INDEX_TYPE, Lanes
@@ -64,20 +64,61 @@ class Beside(Turned):
             return lanes, [{node.axis: Lanes(t.index("add", first, k), INDEX_TYPE)} for first in firsts]
 
         group, _ = self.rows_abreast(node, loop, known, Items(node.axis, width, mask, ({},) * many), row)
-        sums = self.in_groups(node, "0", str(order.block), width * many, group)
+        sums = self.in_groups(node, "0", str(order.block), width * many, group, self._repeated(mask, width, many))
         while sums[0].count > width:
             even, odd = ([self._every_other(x, width, half) for x in sums] for half in (0, 1))
             sums = self.combine(node, even, odd)
         return sums
 
-    def in_groups(self, node: Fold, low: str, high: str, count: int, group: Callable[[str], list[Row]]) -> Row:
-        """Whole groups of rows, one after the other."""
+    def in_groups(
+        self, node: Fold, low: str, high: str, count: int, group: Callable[[str], list[Row]], mask: str | None
+    ) -> Row:
+        """Whole groups of rows, one after the other; `mask` names the lanes that exist."""
         assert node.order is not None, "a scheduled fold has an order"
+        lanes = node.order.lanes
 
         def step(k: str, sums: list[Row]) -> list[Row]:
             return [self.with_group(node, sums[0], group(k))]
 
-        return self._carry(low, high, node.order.lanes, [self._identity([node], count)], step)[0]
+        def all_groups() -> Row:
+            return self._carry(low, high, lanes, [self._identity([node], count)], step)[0]
+
+        quick = bool(reducer_of(node.reducer).quick) and node.dtype.kind == "f" and not self.nest.kernel.low
+        if not quick or sum(map(cost_of, node.bodies)) >= DEAR:
+            return all_groups()
+        sums, bad = self._quick_groups(node, low, high, count, group, mask)
+        places = self._places([node], [sums])
+        self.text.when(bad.name, lambda: self._put([node], places, "0", all_groups()))
+        return self._get([node], places, "0", count)
+
+    def _quick_groups(
+        self, node: Fold, low: str, high: str, count: int, group: Callable[[str], list[Row]], mask: str | None
+    ) -> tuple[Row, Lanes]:
+        """The same with one comparison an element, and whether that was not enough: for a NaN, or among zeros."""
+        assert node.order is not None, "a scheduled fold has an order"
+        t, join = self.text, partial(self._quick_join, node)
+
+        def step(k: str, carried: list[Row]) -> list[Row]:
+            (sums, (unordered,)), rows = carried, group(k)
+            for (a,), (b,) in zip(rows[::2], rows[1::2], strict=True):
+                some = t.let(f"fcmp uno {a}, {b.name}", "i1", count)
+                unordered = t.let(f"or {unordered}, {some.name}", "i1", count)
+            return [join(sums, in_order(rows, join)), [unordered]]
+
+        nothing = [self.widened(Lanes("false", "i1"), count)]
+        sums, (bad,) = self._carry(low, high, node.order.lanes, [self._identity([node], count), nothing], step)
+        zero = t.let(f"fcmp oeq {sums[0]}, {self.splat(Lanes('0.0', sums[0].lane), count).name}", "i1", count)
+        if mask:
+            zero = t.let(f"and {zero}, {mask}", "i1", count)
+        bad = t.let(f"or {bad}, {zero.name}", "i1", count)
+        return sums, t.call(f"@llvm.vector.reduce.or.v{count}i1", "i1", 1, bad) if count > 1 else bad
+
+    def _repeated(self, mask: str | None, width: int, many: int) -> str | None:
+        """The mask of the lanes of a row, for many."""
+        if mask is None or many == 1:
+            return mask
+        one = Lanes(mask, "i1", width)
+        return self._shuffled(one, one, list(range(width)) * many).name
 
     def with_group(self, node: Fold, sums: Row, group: list[Row]) -> Row:
         """Accumulators and a group of rows behind those in them."""

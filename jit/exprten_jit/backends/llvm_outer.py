@@ -9,7 +9,7 @@ from ..ir import Axis, load
 from ..nest import Columns, Let, Loop, Stmt, Strip, Vector
 from ..vectors import computed
 from .llvm_fold import Row
-from .llvm_memory import Items, Known
+from .llvm_memory import Items, Known, Where
 from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes
 
@@ -83,7 +83,8 @@ class Outer(Runs):
             return here, [{node.axis: here}] * len(items.each)
 
         group, element = self.rows_abreast(node, loop, found, items, row)
-        sums = self.by_groups(node, items.width * len(items.each), "0", extent, group, element)
+        where = Where(loop.axis, "0", items.width * len(items.each))
+        sums = self.by_groups(node, where, "0", extent, group, element)
         for store, x in zip(loop.stores, sums, strict=True):
             found[load(store.leaf, store.offset)] = x
         self.splats = splats
