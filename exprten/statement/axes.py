@@ -203,7 +203,8 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> tuple[int, b
         taken |= {p: _extent(same, p) for k, p in enumerate(dims) if p is not None and k in key.map.axes}
         if inner not in dims or inner in taken:
             return 0, False
-    if not _is_row(same, inner) or any(_is_row(same, p) for p in taken):
+    leaves = list(_leaves(same.found))
+    if not _is_row(same, inner, leaves) or any(_is_row(same, p, leaves) for p in taken):
         return 0, False
     outer = [k for k in axes[:-1] if same.of((TARGET, k)) not in taken]
     low = bool(outer) and max(taken.values(), default=0) <= ACROSS.block
