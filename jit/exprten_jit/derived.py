@@ -33,7 +33,7 @@ from .ops import (
     promoted,
 )
 from .pairs import Pair, cast
-from .vmath import analytic, exp, hyperbolic, inverse, kahan, log, paired, special, trig
+from .vmath import analytic, exp, hyperbolic, inverse, kahan, log, paired, quick, special, trig
 from .vmath import bits as representation
 from .vmath import power as powers
 from .vmath.terms import formula, of_format, rounded_once
@@ -371,18 +371,18 @@ DERIVED: tuple[Derived, ...] = (
             cost=2, resolve=common_types, expand=_clip),
     Derived("exp", 1, np.exp, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=20, expand=formula(exp.exp), fast=formula(exp.fast_exp)),
     Derived("exp2", 1, np.exp2, lambda o, a: (math.log(2) * o.exp2(a),), (Domain(-80.0, 80.0),), cost=20, expand=formula(exp.exp2)),
-    Derived("expm1", 1, np.expm1, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=24, expand=formula(exp.expm1)),
-    Derived("log", 1, np.log, lambda o, a: (1 / a,), (POSITIVE,), cost=25, expand=formula(log.log)),
-    Derived("log2", 1, np.log2, lambda o, a: (1 / (math.log(2) * a),), (POSITIVE,), cost=30, expand=formula(log.log2)),
-    Derived("log10", 1, np.log10, lambda o, a: (1 / (math.log(10) * a),), (POSITIVE,), cost=30, expand=formula(log.log10)),
-    Derived("log1p", 1, np.log1p, lambda o, a: (1 / (1 + a),), (Domain(low=-1.0),), cost=40, expand=formula(log.log1p)),
+    Derived("expm1", 1, np.expm1, lambda o, a: (o.exp(a),), (Domain(-80.0, 80.0),), cost=24, expand=formula(exp.expm1), fast=formula(quick.expm1)),
+    Derived("log", 1, np.log, lambda o, a: (1 / a,), (POSITIVE,), cost=25, expand=formula(log.log), fast=formula(quick.log)),
+    Derived("log2", 1, np.log2, lambda o, a: (1 / (math.log(2) * a),), (POSITIVE,), cost=30, expand=formula(log.log2), fast=formula(quick.log2)),
+    Derived("log10", 1, np.log10, lambda o, a: (1 / (math.log(10) * a),), (POSITIVE,), cost=30, expand=formula(log.log10), fast=formula(quick.log10)),
+    Derived("log1p", 1, np.log1p, lambda o, a: (1 / (1 + a),), (Domain(low=-1.0),), cost=40, expand=formula(log.log1p), fast=formula(quick.log1p)),
     Derived("sin", 1, np.sin, lambda o, a: (o.cos(a),), (Domain(-100.0, 100.0),), cost=35, expand=formula(trig.sin), fast=formula(trig.fast_sin)),
     Derived("cos", 1, np.cos, lambda o, a: (-o.sin(a),), (Domain(-100.0, 100.0),), cost=35, expand=formula(trig.cos), fast=formula(trig.fast_cos)),
-    Derived("tan", 1, np.tan, lambda o, a: (1 + o.square(o.tan(a)),), (Domain(-1.5, 1.5),), cost=45, expand=formula(trig.tan)),
-    Derived("sinh", 1, np.sinh, lambda o, a: (o.cosh(a),), (Domain(-80.0, 80.0),), cost=45, expand=formula(hyperbolic.sinh)),
-    Derived("cosh", 1, np.cosh, lambda o, a: (o.sinh(a),), (Domain(-80.0, 80.0),), cost=40, expand=formula(hyperbolic.cosh)),
+    Derived("tan", 1, np.tan, lambda o, a: (1 + o.square(o.tan(a)),), (Domain(-1.5, 1.5),), cost=45, expand=formula(trig.tan), fast=formula(trig.fast_tan)),
+    Derived("sinh", 1, np.sinh, lambda o, a: (o.cosh(a),), (Domain(-80.0, 80.0),), cost=45, expand=formula(hyperbolic.sinh), fast=formula(quick.sinh)),
+    Derived("cosh", 1, np.cosh, lambda o, a: (o.sinh(a),), (Domain(-80.0, 80.0),), cost=40, expand=formula(hyperbolic.cosh), fast=formula(quick.cosh)),
     Derived("tanh", 1, np.tanh, lambda o, a: (1 - o.tanh(a) * o.tanh(a),), (Domain(-10.0, 10.0),), cost=40,
-            expand=formula(hyperbolic.tanh), fast=formula(hyperbolic.fast_tanh)),
+            expand=formula(hyperbolic.tanh), fast=formula(quick.tanh)),
     Derived("arctan", 1, np.arctan, lambda o, a: (1 / (1 + a * a),), cost=60, expand=formula(inverse.arctan), fast=formula(inverse.fast_arctan)),
     Derived("arctan2", 2, np.arctan2, lambda o, a, b: (b / (a * a + b * b), -a / (a * a + b * b)), (NONZERO, NONZERO), cost=70,
             expand=formula(inverse.arctan2)),

@@ -227,6 +227,8 @@ FITS: dict[str, Fit] = {
     "EXP_FAST_64": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -HALF_LN2, HALF_LN2, 8, lambda r: r * r),
     "EXPM1_32": Fit("(exp(r) - 1 - r) / r², relative to r", _exp_rest, -HALF_LN2, HALF_LN2, 5, abs, 32),
     "EXPM1_64": Fit("(exp(r) - 1 - r) / r², relative to r", _exp_rest, -HALF_LN2, HALF_LN2, 10, abs),
+    "EXPM1_FAST_32": Fit("(exp(r) - 1 - r) / r², relative to r", _exp_rest, -HALF_LN2, HALF_LN2, 4, abs, 32),
+    "EXPM1_FAST_64": Fit("(exp(r) - 1 - r) / r², relative to r", _exp_rest, -HALF_LN2, HALF_LN2, 9, abs),
     "EXP2_32": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 5, abs, 32),
     "EXP2_64": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 10, abs),
     "LOG_32": Fit("(log(1 + f) - f + f² / 2) / f³", _log_rest, *ROOT, 7, lambda f: f * f, 32),
@@ -261,8 +263,6 @@ FITS: dict[str, Fit] = {
     "SINH_64": Fit("(sinh(t) / t - 1) / t² in t²", _root(_sinh_rest), 0, 1, 7, lambda z: z),
     "TANH_32": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.85, 6, lambda z: z, 32),
     "TANH_64": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.9, 14, lambda z: z),
-    "TANH_FAST_32": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.36, 3, lambda z: z, 32),
-    "TANH_FAST_64": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.36, 9, lambda z: z),
     "LOG2_64": Fit("2 / ln(2) (atanh(s) / s - 1 - s² / 3) / s⁴ in s²", _root(_log2_rest), 0, S2, 6, lambda z: z),
     "LOG2_F": Fit("(2 atanh(s) / ln(2) / s) in s², for float32 in float64", _root(_log2_of), 0, S2, 4),
     "EXP2_F": Fit("(2 ** r - 1) / r, for float32 in float64", _exp2_of, -0.5, 0.5, 5, abs),
@@ -289,6 +289,7 @@ FITS: dict[str, Fit] = {
     "DIGAMMA_NEAR": Fit("digamma(x) over the distance from its root", _digamma_near, -0.101, 0.101, 13),
     "DIGAMMA_NEAR_F": Fit("the same, for float32 in float64", _digamma_near, -0.101, 0.101, 6),
     "LOG_64": Fit("(2 atanh(s) / s - 2) / s² in s²", _log_even, 0, S2, 6, lambda z: z),
+    "LOG_FAST_32": Fit("(2 atanh(s) / s - 2) / s² in s²", _log_even, 0, S2, 2, lambda z: z, 32),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..dtypes import DType
 from . import coefficients as c
 from .double import Double, normal
 from .terms import (
@@ -63,6 +64,12 @@ def by_factors(a: Term, k: Term) -> Term:
 def reduced(x: Term, k: Term) -> Term:
     high, low = _EXP[x.dtype.bits].ln2
     return fma(k, -low, fma(k, -high, x))
+
+
+def bounds(dtype: DType) -> tuple[float, float]:
+    """Arguments at which exp is 0 and infinite."""
+    rows = _EXP[dtype.bits]
+    return rows.low, rows.high
 
 
 def exp(a: Term) -> Term:

@@ -25,24 +25,15 @@ from .terms import (
 
 _SINH = {32: c.SINH_32, 64: c.SINH_64}
 _TANH = {32: (c.TANH_32, 0.92, 10.0), 64: (c.TANH_64, 0.9**0.5, 20.0)}
-_FAST_TANH = {32: (c.TANH_FAST_32, 0.6, 10.0), 64: (c.TANH_FAST_64, 0.6, 20.0)}
 
 
 def tanh(a: Term) -> Term:
     """A polynomial up to 1 or so, then 1 - 2 / (exp(2 x) + 1). Within 1 unit of the last place, of float64 within 1.1."""
-    return _tanh(a, *_TANH[a.dtype.bits])
-
-
-def fast_tanh(a: Term) -> Term:
-    """Within 3 units of the last place."""
-    return _tanh(a, *_FAST_TANH[a.dtype.bits], fast=True)
-
-
-def _tanh(a: Term, series: tuple[float, ...], bound: float, most: float, fast: bool = False) -> Term:
+    series, bound, most = _TANH[a.dtype.bits]
     y = lesser(fabs(a), most)
     z = y * y
     near = fma(y * z, polynomial(series, z), y)
-    far = 1.0 - 2.0 / (exp_between(y + y, fast) + 1.0)
+    far = 1.0 - 2.0 / (exp_between(y + y) + 1.0)
     return copysign(where(y < bound, near, far), a)
 
 

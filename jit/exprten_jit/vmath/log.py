@@ -58,7 +58,7 @@ def _finished(odd: Term, a: Term, common: Term, subnormal: Term) -> Term:
     return rarely(odd, where((a > 0.0) & (a < INF), subnormal, rest), common)
 
 
-def _whole_range(core: Callable[[Term, Term], Term], a: Term) -> Term:
+def whole_range(core: Callable[[Term, Term], Term], a: Term) -> Term:
     """`core(k, f)` for every argument; subnormals are made normal first."""
     up = a.form.mantissa + 2
     k, f = split(a)
@@ -89,7 +89,7 @@ def log_of_product(a: Term, twos: Term, ratio: Term) -> Term:
 
 def log(a: Term) -> Term:
     """Within 1 unit of the last place."""
-    return _whole_range(_natural, a)
+    return whole_range(_natural, a)
 
 
 @dataclass(frozen=True)
@@ -132,12 +132,12 @@ def _to_base(rows: dict[int, _Base]) -> Callable[[Term, Term], Term]:
 
 def log2(a: Term) -> Term:
     """Within 1 unit of the last place; exact for powers of 2."""
-    return _whole_range(_to_base(_LOG2), a)
+    return whole_range(_to_base(_LOG2), a)
 
 
 def log10(a: Term) -> Term:
     """Within 1 unit of the last place; exact for powers of 10."""
-    return _whole_range(_to_base(_LOG10), a)
+    return whole_range(_to_base(_LOG10), a)
 
 
 def log1p_double(a: Term, beyond: Term | None = None) -> Double:

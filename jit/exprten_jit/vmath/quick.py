@@ -1,14 +1,118 @@
-"""Activations of the fast tier, in the type's own precision: within 4 units of the last place."""
+"""Functions of the fast tier, in the type's own precision: within 4 units of the last place."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from . import coefficients as c
 from .activation import LOWEST
-from .exp import LOG2_E, reduced
-from .log import log1p
-from .terms import Pair, Term, fabs, fma, greater, lesser, nearest, polynomial, scale, where
+from .exp import LOG2_E, bounds, reduced
+from .log import split, whole_range
+from .terms import (
+    INF,
+    NAN,
+    Pair,
+    Term,
+    as_float,
+    copysign,
+    fabs,
+    fma,
+    greater,
+    lesser,
+    nearest,
+    ordinary,
+    polynomial,
+    power_of_two,
+    rarely,
+    scale,
+    where,
+)
 
+LN2, LN10 = 0.6931471805599453, 2.302585092994046
+MOST = {32: 89.5, 64: 710.6}  # sinh and cosh are infinite there, and a quarter of exp is not
+_LOG = {32: c.LOG_FAST_32, 64: c.LOG_64}
 _EXP = {32: c.EXP_32, 64: c.EXP_64}
+_EXPM1 = {32: c.EXPM1_FAST_32, 64: c.EXPM1_FAST_64}
+
+
+def _natural(k: Term, f: Term) -> Term:
+    """log(2**k (1 + f)): k log(2) + 2 atanh(s), s = f / (f + 2)."""
+    s = f / (f + 2.0)
+    return fma(k, LN2, s * polynomial((2.0, *_LOG[f.dtype.bits]), s * s))
+
+
+def _log_to(base: float) -> Callable[[Term, Term], Term]:
+    """The same to a base of which this is the natural logarithm."""
+
+    def core(k: Term, f: Term) -> Term:
+        s = f / (f + 2.0)
+        z = s * s
+        series = polynomial([term / base for term in _LOG[f.dtype.bits]], z)
+        return fma(k, LN2 / base, fma(s, 2.0 / base, s * z * series))
+
+    return core
+
+
+def log(a: Term) -> Term:
+    return whole_range(_natural, a)
+
+
+def log2(a: Term) -> Term:
+    """Exact for powers of 2."""
+    return whole_range(_log_to(LN2), a)
+
+
+def log10(a: Term) -> Term:
+    return whole_range(_log_to(LN10), a)
+
+
+def log1p(a: Term) -> Term:
+    """1 + a is 2**k (1 + f); f is 2**-k a + (2**-k - 1), rounded once."""
+    total = a + 1.0
+    k, large = split(total)
+    s = power_of_two(-k, a.dtype)
+    f = where(a > 2.0 ** (a.form.mantissa + 2), large, fma(a, s, s - 1.0))
+    special = where(a.equals(-1.0), -INF, where(a > 0.0, a, NAN))
+    return copysign(rarely(~ordinary(total), special, _natural(as_float(k), f)), a)
+
+
+def _expm1_parts(x: Term) -> Pair:
+    """(p, k): exp(x) is 2**k (1 + p), right in proportion to p."""
+    k, _ = nearest(x, LOG2_E)
+    r = reduced(x, k)
+    return fma(polynomial(_EXPM1[x.dtype.bits], r), r * r, r), k
+
+
+def expm1(a: Term) -> Term:
+    """Twice 2**(k - 1) p + (2**(k - 1) - 1/2)."""
+    p, k = _expm1_parts(lesser(greater(a, -2.0 * a.form.mantissa), bounds(a.dtype)[1]))
+    half = scale(a.like(0.5), k)
+    return copysign(fma(half, p, half - 0.5) * 2.0, a)
+
+
+def tanh(a: Term) -> Term:
+    """e / (e + 2) with e = exp(2 x) - 1."""
+    y = lesser(fabs(a), 10.0 if a.dtype.bits == 32 else 20.0)
+    p, k = _expm1_parts(y + y)
+    power = scale(a.like(1.0), k)
+    e = fma(power, p, power - 1.0)
+    return copysign(e / (e + 2.0), a)
+
+
+def sinh(a: Term) -> Term:
+    """h + h / (2 h + 1) with h = (exp(x) - 1) / 2, made of a half of it, which is finite where sinh is."""
+    p, k = _expm1_parts(lesser(fabs(a), MOST[a.dtype.bits]))
+    quarter = scale(a.like(0.25), k)
+    h = fma(quarter, p, quarter - 0.25) * 2.0
+    near = lesser(h, 2.0**30)  # infinite over infinite is no number
+    return copysign(h + near / (near + near + 1.0), a)
+
+
+def cosh(a: Term) -> Term:
+    """u + 1 / (4 u) with u = exp(abs(x)) / 2."""
+    value, k = _exp(lesser(fabs(a), MOST[a.dtype.bits]))
+    u = scale(value, k - 1.0)
+    return u + 0.25 / u
 
 
 def _exp(x: Term) -> Pair:
