@@ -119,9 +119,15 @@ def arrange(
     every, lengths = _extents(axes, extents, targets, joined)
     names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
     other = _across(axes, extents, strides[count:]) if free and not found.indexed else []
-    moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and _turns(found, goals[0], same)
     near = None if found.indexed else [*axes[-1:], *other]
     few, low = few_columns(axes, same, extents) if vectors and same is not None and not short else (0, False)
+    moved = (
+        free
+        and found.indexed
+        and len(axes) > 1
+        and (few > 0 or min(extents) >= TILED)
+        and _turns(found, goals[0], same)
+    )
     runs = free and same is None and not found.indexed and _rows_run_on(extents, strides)
     operands, unknown = _operands(
         names, [view.key.dtype for view in views], strides, near, packed * short or (few if few <= FEW else 0)

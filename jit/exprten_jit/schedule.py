@@ -23,7 +23,7 @@ from .reducers import SHORT
 from .rewrite import substitute, walk
 from .runs import repeated, running_on
 from .strips import Stripping
-from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Tile, other_inside, tile_of
+from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
 from .unrolled import Group, unrolled
 from .vectors import DEAR, computed, cost_of, roots_of, vector_over
 
@@ -51,9 +51,6 @@ def _rows(kernel: Kernel) -> tuple[Kernel, Kernel, tuple[Group, ...]]:
         return kernel, opened, groups
     kernel = replace(kernel, short=next(most for most in SHORT if kernel.short <= most), packed=False)
     return kernel, kernel, ()
-
-
-Bounds = tuple[Axis, Value, Value]  # an axis, from and to
 
 
 def _open(
@@ -202,7 +199,7 @@ def _save(
         rows = (axis, start, apply("where", longer, end, start))
         body += _open(kernel, machine, [*loops[:-2], rows, loops[-2]], within, set(inside))
         columns[-2] = (inner, index(0), apply("where", longer, index(0), n))
-    rest = _open(kernel, machine, columns, within, inside)
+    rest = _open(kernel, machine, as_stored(kernel, columns), within, inside)
     runs = not (kernel.short or kernel.reverse)
     body += running_on(rest, axis, start, end, [leaf for leaf, _ in kept]) if runs else rest
     twice = len(folds) > 1 or len(loops) > 1

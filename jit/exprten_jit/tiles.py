@@ -28,6 +28,7 @@ FAR_BYTES = (
 LINE = 64  # bytes
 BEYOND = 16  # elements: a line of the least that is stored past the caches
 
+Bounds = tuple[Axis, Value, Value]  # an axis, from and to
 Names = tuple[Local, Local, Local, Local]  # of a tile: its first row and the one after its last, and the columns
 NAMES: Names = (local("top", INDEX), local("bottom", INDEX), local("left", INDEX), local("right", INDEX))
 BEGIN, REACH = local("begin", INDEX), local("reach", INDEX)
@@ -104,7 +105,7 @@ def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: fr
     far = (
         prod((extent for _, extent in kernel.axes), start=index(1)) >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
     )
-    past = _past(kernel, machine, row if tile else column, far)
+    past = _past(kernel, machine, *((row, NAMES[0], NAMES[1]) if tile else (column, NAMES[2], NAMES[3])), far)
     made = Tile(inside, (), saved, (), past, far, bool(tile))
     leaves = [Leaf(f"turned{n}", node.leaf.dtype) for n, node in enumerate(loads)]
     at = _at(row, column, made.length)
@@ -118,14 +119,13 @@ def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: fr
     return replace(made, kernel=replace(inside, stores=stores, tiles=False), turns=tuple(turns), back=tuple(back))
 
 
-def _past(kernel: Kernel, machine: Machine, along: Axis, far: Value) -> Past | None:
+def _past(kernel: Kernel, machine: Machine, along: Axis, start: Local, end: Local, far: Value) -> Past | None:
     """How a target that runs on along an axis is stored past the caches, where it may be."""
-    store, (left, right) = kernel.stores[0], NAMES[2:]
+    store = kernel.stores[0]
     read = {node.leaf for node in walk(*(store.value for store in kernel.stores)) if isinstance(node, Load)}
     if not machine.streams or len(kernel.stores) > 1 or store.leaf in read or store.leaf.dtype.itemsize * BEYOND < LINE:
         return None
     stage, goal = Leaf("stage", store.leaf.dtype), Leaf("goal", store.leaf.dtype)
-    start, end = NAMES[:2] if along is not kernel.axes[-1][0] else (left, right)
     when = both(far, dict(kernel.axes)[along] >= SIDE)
     return Past(store, along, stage, goal, BEGIN, start, end, REACH, when)
 
@@ -168,7 +168,22 @@ def _folds(values: Iterable[Value], *axes: Axis) -> bool:
 def _strided(node: Load | Store, axis: Axis) -> bool:
     """Whether the next index along an axis is at some distance."""
     there = axis in node.offset.free and affine(node.offset, axis) is not None
-    return there and steps(node, axis) is None and not node.leaf.pairs
+    return there and steps(node, axis) not in (0, 1, -1) and not node.leaf.pairs
+
+
+def as_stored(kernel: Kernel, loops: list[Bounds]) -> list[Bounds]:
+    """The loops that are left when folds across rows are known, with the one innermost along which the target runs on: what else runs on along
+    their columns is turned, and no lane idle where these are few. As they are where that is more than is stored.
+    """
+    if not kernel.keeps or kernel.short or kernel.reverse or len(kernel.stores) > 1:
+        return loops
+    store, (axis, *_) = kernel.stores[0], loops[-1]
+    inner = [loop for loop in loops[:-1] if steps(store, loop[0]) == 1]
+    if not inner or axis not in store.offset.free or steps(store, axis) == 1:
+        return loops
+    reads = [x for x in computed([store.value], axis) if isinstance(x, Load) and x.leaf in kernel.leaves]
+    turned = [x for x in reads if _strided(x, inner[0][0]) and steps(x, axis) == 1]
+    return [*(loop for loop in loops if loop not in inner[:1]), *inner[:1]] if len(turned) <= 1 else loops
 
 
 def other_inside(kernel: Kernel) -> Kernel:
