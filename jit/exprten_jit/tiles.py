@@ -73,16 +73,17 @@ class Tile:
 
     def turn(self, into: Leaf, source: Load, row: Axis, column: Axis, lanes: int) -> Turn:
         """What brings a source to the stack."""
-        top, _, left, _ = NAMES
+        top, bottom, left, _ = NAMES
         following: dict[Value, Value] = {row: NEXT, column: column + SHIFT}
         if self.across:
             following = {row: top + SHIFT, column: column - left + NEXT}
         ahead = load(source.leaf, substitute(source.offset, following))
-        return Turn(into, source, row, column, *self.names, lanes, self.length, ahead, self.far)
+        when = both(self.far, bottom - top >= SIDE)  # of less the processor sees what comes next
+        return Turn(into, source, row, column, *self.names, lanes, self.length, ahead, when)
 
     def fetch(self, loads: Iterable[Load], row: Axis, column: Axis) -> Fetch | None:
         """What fetches a row of the next tile of all that runs on as it is computed."""
-        top, _, left, _ = NAMES
+        top, _, left, right = NAMES
         following: dict[Value, Value] = {row: row - top + NEXT, column: left + SHIFT}
         if self.across:
             following = {row: row + SHIFT, column: NEXT}
@@ -90,7 +91,7 @@ class Tile:
             x for x in loads if x.when is None and row in x.offset.free and steps(x, column) == 1 and not x.leaf.pairs
         ]
         found = dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in along)
-        return Fetch(tuple(found), self.far) if found else None
+        return Fetch(tuple(found), both(self.far, right - left >= SIDE)) if found else None
 
 
 def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: frozenset[Axis | Local]) -> Tile | None:
