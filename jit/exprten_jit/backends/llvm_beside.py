@@ -41,11 +41,15 @@ class Beside(Turned):
         """Whether rows of the kernel's few columns can be taken so, at several indices of `row`."""
         if not self.nest.kernel.few or not loop.masked or self.row_lanes > MOST_VECTORS * loop.lanes:
             return False
-        nodes = list(computed(node.bodies, loop.axis))
+        return self.in_lanes(node.bodies, loop, row, node.axis)
+
+    def in_lanes(self, bodies: Sequence[Value], loop: Vector, *rows: Axis) -> bool:
+        """Whether `bodies` can be computed for several rows at once."""
+        nodes = list(computed(bodies, loop.axis))
         loads = [x for x in nodes if isinstance(x, Load)]
-        if any(isinstance(x, Fold) and {loop.axis, node.axis, row} & x.free for x in nodes):
+        if any(isinstance(x, Fold) and {loop.axis, *rows} & x.free for x in nodes):
             return False
-        return by_lanes(nodes, loads, row) and all(_plain(x, loop.axis) for x in loads)
+        return by_lanes(nodes, loads, rows[0]) and all(_plain(x, loop.axis) for x in loads)
 
     def row_mask(self, columns: str) -> str | None:
         """Of the lanes of a row, those that exist; None for all."""
@@ -83,7 +87,7 @@ class Beside(Turned):
         def all_groups() -> Row:
             return self._carry(low, high, lanes, [self._identity([node], count)], step)[0]
 
-        quick = bool(reducer_of(node.reducer).quick) and node.dtype.kind == "f" and not self.nest.kernel.low
+        quick = bool(reducer_of(node.reducer).quick) and node.dtype.kind == "f"
         if not quick or sum(map(cost_of, node.bodies)) >= DEAR:
             return all_groups()
         sums, bad = self._quick_groups(node, low, high, count, group, mask)
@@ -135,14 +139,12 @@ class Beside(Turned):
         lanes, and in each item.
         """
         assert node.order is not None, "a scheduled fold has an order"
-        t, order, axis, many = self.text, node.order, loop.axis, len(items.each)
-        low = self.value(loop.low, known, None).name
-        count = items.width * many
-        origins: list[Known] = [{**known, **each, axis: Lanes(low, INDEX_TYPE)} for each in items.each]
-        inside: Known = {**known, axis: self._counted(low, list(range(items.width)) * many)}
-        begin = replace(items, each=tuple(origins))
-        self._compute_outside(node, inside, Where(axis, low, count, items=begin))
-        packed = [x for x in self._packed(node, axis) if many >= order.lanes]
+        t, order, axis = self.text, node.order, loop.axis
+        inside, begin = self.lanes_of(loop, known, items)
+        assert begin.items is not None, "lanes of items"
+        origins, count = begin.items.each, begin.count
+        self._compute_outside(node, inside, begin)
+        packed = [x for x in self._packed(node, axis) if len(origins) >= order.lanes]
 
         def place(k: str) -> tuple[Lanes, Items]:
             lanes, each = row(k)
@@ -151,8 +153,7 @@ class Beside(Turned):
 
         def bodies(lanes: Lanes, at: Items, read: Known) -> Row:
             own: Known = {**inside, node.axis: lanes, **read}
-            where = Where(axis, low, count, items=at)
-            return [self.widened(self.value(body, own, where), count) for body in node.bodies]
+            return [self.widened(self.value(x, own, replace(begin, items=at)), count) for x in node.bodies]
 
         def group(k: str) -> list[Row]:
             places = [place(t.index("add", k, n)) for n in range(order.lanes)]
@@ -160,6 +161,14 @@ class Beside(Turned):
             return [bodies(*each, {x: of[n] for x, of in found.items()}) for n, each in enumerate(places)]
 
         return group, lambda k: bodies(*place(k), {})
+
+    def lanes_of(self, loop: Vector, known: Known, items: Items) -> tuple[Known, Where]:
+        """The columns of all items, each of which knows what is known here."""
+        low = self.value(loop.low, known, None).name
+        each = ({**known, **own, loop.axis: Lanes(low, INDEX_TYPE)} for own in items.each)
+        column = self._counted(low, list(range(items.width)) * len(items.each))
+        where = Where(loop.axis, low, items.width * len(items.each), items=replace(items, each=tuple(each)))
+        return {**known, loop.axis: column}, where
 
     def _counted(self, at: str, steps: Sequence[int]) -> Lanes:
         base = self.splat(Lanes(at, INDEX_TYPE), len(steps))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from ..ir import Axis, load
-from ..nest import Columns, Let, Loop, Stmt, Strip, Vector
+from ..ir import Axis, Leaf, Load, load
+from ..nest import Columns, Let, Loop, Stmt, Strip, Vector, statements
+from ..rewrite import walk
 from ..vectors import computed
 from .llvm_fold import Row
 from .llvm_memory import Items, Known, Where
@@ -35,46 +36,72 @@ class Outer(Runs):
         return self.fits_beside(few, loop, outer)
 
     def outer_loop(self, stmt: Loop, columns: Columns, known: Known, low: str, high: str, run: Run) -> None:
-        """All folds of several indices, then what is made of them, of one index after the other."""
+        """All that is saved for several indices, then what is made of it, for one index after the other."""
         t, strips, width = self.text, columns.strips, self.row_lanes
-        loops = [strip.body[-1] for strip in strips]
-        many = min(self.rows_of(loop) for loop in loops if isinstance(loop, Vector))
+        many = min(self.rows_of(loop) for loop in map(_loop_of, strips))
         end = self.value(columns.extent, known, None).name
         bounds = zip((columns.start, columns.end, columns.width), ("0", end, end), strict=True)
         known = known | {name: Lanes(at, INDEX_TYPE) for name, at in bounds}
         mask = self.row_mask(end)
-        for leaf, _ in columns.saved:
+        fills = self._fills(columns, stmt.axis)
+        rest = [s for s in columns.body[len(strips) :] if s not in fills]
+        read = _read(rest)
+        slots = [
+            (leaf, t.reserve(f"[{many * width} x {leaf.dtype.memory}]")) for leaf, _ in columns.saved if leaf in read
+        ]
+        for leaf, _ in slots:
             self.address[leaf.name] = t.reserve(f"[{columns.block} x {leaf.dtype.memory}]")
-        results = [leaf for strip in strips for leaf in strip.into]
-        slots = [t.reserve(f"[{many * width} x {leaf.dtype.memory}]") for leaf in results]
 
         def some(i: str) -> str:
             last = t.index("sub", high, 1)
             each = [Lanes(t.lesser(t.index("add", i, n), last) if n else i, INDEX_TYPE) for n in range(many)]
             items = Items(stmt.axis, width, mask, tuple({stmt.axis: x} for x in each))
-            found, rows = dict(known), list[Lanes]()
+            found, made = dict(known), dict[Leaf, Lanes]()
             for strip in strips:
-                rows += self._fold_of(strip, found, items)
-            for leaf, slot, x in zip(results, slots, rows, strict=True):
-                self.keep(leaf.dtype, x, slot)
+                made |= zip(strip.into, self._fold_of(strip, found, items), strict=True)
+            for fill in fills:
+                made |= self._fill(fill, found, known, items)
+            for leaf, slot in slots:
+                self.keep(leaf.dtype, made[leaf], slot)
             t.loop("0", t.lesser(str(many), t.index("sub", high, i)), 1, partial(one, i))
             return t.index("add", i, many)
 
         def one(i: str, n: str) -> None:
-            for leaf, slot in zip(results, slots, strict=True):
+            for leaf, slot in slots:
                 row = self.kept(leaf.dtype, self.accumulator(leaf.dtype, slot, n, width), width)
                 self.keep(leaf.dtype, row, self.address[leaf.name])
             self.taken.append(columns)
-            here = Lanes(t.index("add", i, n), INDEX_TYPE)
-            run([*stmt.body[:-1], *columns.body[len(strips) :]], known | {stmt.axis: here})
+            run([*stmt.body[:-1], *rest], known | {stmt.axis: Lanes(t.index("add", i, n), INDEX_TYPE)})
             self.taken.pop()
 
         t.repeat(low, high, some)
 
+    def _fills(self, columns: Columns, outer: Axis) -> list[Vector]:
+        """What else is saved for the columns, where it can be computed in lanes."""
+        saved, found = [leaf for leaf, _ in columns.saved], list[Vector]()
+        for stmt in columns.body[len(columns.strips) :]:
+            if isinstance(stmt, Vector) and all(store.leaf in saved for store in stmt.stores):
+                bodies = [store.value for store in stmt.stores]
+                if outer not in computed(bodies, stmt.axis) and self.in_lanes(bodies, stmt, outer):
+                    found.append(stmt)
+        return found
+
+    def _fill(self, fill: Vector, found: Known, known: Known, items: Items) -> dict[Leaf, Lanes]:
+        """What is saved for the columns, in lanes."""
+        splats, self.splats = self.splats, {}
+        inside, where = self.lanes_of(fill, known, items)
+        inside = {**found, **inside}
+        made = dict[Leaf, Lanes]()
+        for store in fill.stores:
+            made[store.leaf] = self.widened(self.value(store.value, inside, where), where.count)
+            found[load(store.leaf, store.offset)] = made[store.leaf]
+        self.splats = splats
+        return made
+
     def _fold_of(self, strip: Strip, found: Known, items: Items) -> Row:
         """The fold of a strip in lanes, and how what comes after reads it."""
-        node, loop = strip.few, strip.body[-1]
-        assert node is not None and isinstance(loop, Vector), "what is taken together is a vector loop"
+        node, loop = strip.few, _loop_of(strip)
+        assert node is not None, "what is taken together is a fold in registers"
         splats, self.splats = self.splats, {}
         extent = self.value(node.extent, found, None).name
 
@@ -89,3 +116,15 @@ class Outer(Runs):
             found[load(store.leaf, store.offset)] = x
         self.splats = splats
         return sums
+
+
+def _loop_of(strip: Strip) -> Vector:
+    loop = strip.body[-1]
+    assert isinstance(loop, Vector), "what is taken together is a vector loop"
+    return loop
+
+
+def _read(stmts: Sequence[Stmt]) -> set[Leaf]:
+    """What statements read."""
+    vectors = [s for s in statements(stmts) if isinstance(s, Vector)]
+    return {x.leaf for v in vectors for x in walk(*(store.value for store in v.stores)) if isinstance(x, Load)}

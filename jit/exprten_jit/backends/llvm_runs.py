@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
+from math import gcd
 
 from ..ir import Leaf, Load, Store
 from ..nest import Columns, Loop, Nest, Vector
-from ..vectors import computed
+from ..reducers import FEW
+from ..rewrite import walk
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import Tiles
 
+FEWEST, FEWEST_LOW = 16, 4  # lines of rows that are one; of few rows all are soon through
 MOST_COLUMNS = 128  # from there on vectors are full as it is
 LINE = 64  # bytes
 PIECE = 32  # bytes of a row that are stored at a time: few of them lie in two lines
@@ -25,11 +28,13 @@ class Runs(Tiles):
 
     def rows_at_once(self, stmt: Loop, columns: Columns, known: Known, count: str, rows: str) -> str:
         """How many rows of `count` columns are one: a power of two, or all; 1 where they do not run on."""
-        t = self.text
+        t, fixed = self.text, self._fixed_rows(stmt, columns)
         same = t.let(f"icmp sle i64 {count}, {MOST_COLUMNS}", "i1").name
         for stride in stmt.runs:
             next_ = t.let(f"icmp eq i64 {self.value(stride, known, None).name}, {count}", "i1").name
             same = t.let(f"and i1 {same}, {next_}", "i1").name
+        if fixed:
+            return t.select(same, str(fixed), "1")
         fit = t.index("udiv", str(columns.block // 2), count)
         zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(t.index("or", fit, 1), INDEX_TYPE), Lanes("true", "i1"))
         many = t.let(f"lshr i64 {-(1 << 63)}, {zeros.name}", INDEX_TYPE).name
@@ -37,11 +42,12 @@ class Runs(Tiles):
 
     def repeat_columns(self, stmt: Loop, columns: Columns, count: str, wanted: str) -> None:
         """What the loop reads of saved columns, again and again up to `wanted` of them: twice as many each time."""
-        t = self.text
-        vectors = [s for s in stmt.body if isinstance(s, Vector)]
-        nodes = computed([s.value for v in vectors for s in v.stores], columns.axis)
-        read = {x.leaf for x in nodes if isinstance(x, Load)} - {leaf for leaf, _ in stmt.spread}
+        t, read = self.text, _read(stmt) - {leaf for leaf, _ in stmt.spread}
         leaves = [leaf for leaf, _ in columns.saved if leaf in read]
+        if fixed := self._fixed_rows(stmt, columns):
+            for leaf in leaves:
+                self._patterns(leaf, fixed)
+            return
 
         def double(filled: str) -> str:
             more = t.lesser(filled, t.index("sub", wanted, filled))
@@ -87,6 +93,29 @@ class Runs(Tiles):
         t.loop("0", by_four, 4, four)
         t.loop(by_four, rows, 1, row)
 
+    def _fixed_rows(self, stmt: Loop, columns: Columns) -> int:
+        """How many rows of the kernel's known number of columns are taken as one: such as fill a number of lines; 0 where that is not known."""
+        few, fewest = self.nest.kernel.few, FEWEST_LOW if self.nest.kernel.low else FEWEST
+        if not 0 < few <= FEW:
+            return 0
+        lanes = LINE // min(leaf.dtype.itemsize for leaf in _read(stmt))
+        rows = lanes // gcd(lanes, few)
+        rows *= -(-fewest * lanes // (rows * few))
+        return rows if rows * few <= columns.block else 0
+
+    def _patterns(self, leaf: Leaf, rows: int) -> None:
+        """A saved column for so many rows: lines that differ are made in registers, and stored again and again."""
+        few, lanes, dtype = self.nest.kernel.few, LINE // leaf.dtype.itemsize, leaf.dtype
+        kind, width = dtype.memory, 1 << (few - 1).bit_length()
+        one = self.text.let(
+            f"load <{width} x {kind}>, ptr {self.address[leaf.name]}, align {dtype.itemsize}", kind, width
+        )
+        order = [k % few for k in range(lanes * few)]
+        lines = [self._shuffled(one, one, order[n * lanes : (n + 1) * lanes]) for n in range(few // gcd(lanes, few))]
+        for n in range(-(-rows * few // lanes)):
+            place = self._pointer(leaf.name, dtype, str(n * lanes))
+            self.text.put(f"store {lines[n % len(lines)]}, ptr {place}, align {dtype.itemsize}")
+
     def _copied(self, leaf: Leaf, filled: str, at: str) -> str:
         """A line of a saved column, to `filled` further on. Returns where the next one begins."""
         t, kind, lanes = self.text, leaf.dtype.memory, LINE // leaf.dtype.itemsize
@@ -94,3 +123,10 @@ class Runs(Tiles):
         line = t.let(f"load <{lanes} x {kind}>, ptr {source}, align {leaf.dtype.itemsize}", kind, lanes)
         t.put(f"store {line}, ptr {to}, align {leaf.dtype.itemsize}")
         return t.index("add", at, lanes)
+
+
+def _read(stmt: Loop) -> set[Leaf]:
+    """What a loop over rows reads, and where it stores."""
+    stores = [store for s in stmt.body if isinstance(s, Vector) for store in s.stores]
+    loads = {x.leaf for x in walk(*(store.value for store in stores)) if isinstance(x, Load)}
+    return loads | {store.leaf for store in stores}
