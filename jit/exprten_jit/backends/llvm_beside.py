@@ -160,13 +160,57 @@ class Beside(Turned):
             found = {x: self._group_of(x, axis, places[0][1], order.lanes) for x in packed}
             return [bodies(*each, {x: of[n] for x, of in found.items()}) for n, each in enumerate(places)]
 
-        return group, lambda k: bodies(*place(k), {})
+        two = self._two_at_once(node, axis, packed)
+        return self._two_rows(node, loop, known, items, row) if two else group, lambda k: bodies(*place(k), {})
+
+    def _two_at_once(self, node: Fold, axis: Axis, packed: Sequence[Load]) -> bool:
+        """Whether a load of two rows pays: they are added to the next two as they lie."""
+        nodes = list(computed(node.bodies, axis))
+        down = [x for x in nodes if isinstance(x, Load) and node.axis in x.offset.free]
+        cheap = sum(map(cost_of, node.bodies)) < DEAR and not reducer_of(node.reducer).exact(node.dtype)
+        return cheap and bool(packed) and set(down) == set(packed) and node.axis not in nodes
+
+    def _two_rows(
+        self, node: Fold, loop: Vector, known: Known, items: Items, row: Callable[[str], tuple[Lanes, list[Known]]]
+    ) -> Callable[[str], list[Row]]:
+        """What gives a group of rows as one: the first two and the next two as they lie in memory, then both of these."""
+        columns, many, combine = self.nest.kernel.few, len(items.each), partial(self.combine, node)
+        width = 2 * items.width
+        spread = [c % columns for c in range(width)]
+        own = {
+            v: self._shuffled(x, x, [n * items.width + c for n in range(many) for c in spread])
+            for v, x in known.items()
+            if x.count == items.width * many > 1
+        }
+        two = Items(items.row, width, first_lanes(2 * columns, width), items.each, tuple(spread))
+        inside, begin = self.lanes_of(loop, {**known, **own}, two)
+        lanes = begin.items
+        assert lanes is not None, "lanes of items"
+        self._compute_outside(node, inside, begin)
+        halves = [
+            [n * width + half * columns + min(c, columns - 1) for n in range(many) for c in range(items.width)]
+            for half in (0, 1)
+        ]
+
+        def at(k: str) -> Row:
+            _, each = row(k)
+            here = tuple({**origin, **own} for origin, own in zip(lanes.each, each, strict=True))
+            where = replace(begin, items=replace(lanes, each=here))
+            found = dict(inside)
+            return [self.widened(self.value(x, found, where), where.count) for x in node.bodies]
+
+        def group(k: str) -> list[Row]:
+            both = combine(at(k), at(self.text.index("add", k, 2)))
+            first, second = ([self._shuffled(x, x, half) for x in both] for half in halves)
+            return [combine(first, second)]
+
+        return group
 
     def lanes_of(self, loop: Vector, known: Known, items: Items) -> tuple[Known, Where]:
         """The columns of all items, each of which knows what is known here."""
         low = self.value(loop.low, known, None).name
         each = ({**known, **own, loop.axis: Lanes(low, INDEX_TYPE)} for own in items.each)
-        column = self._counted(low, list(range(items.width)) * len(items.each))
+        column = self._counted(low, [*(items.spread or range(items.width))] * len(items.each))
         where = Where(loop.axis, low, items.width * len(items.each), items=replace(items, each=tuple(each)))
         return {**known, loop.axis: column}, where
 
@@ -200,6 +244,10 @@ class Beside(Turned):
         """What a load reads for each item, side by side; the same for all, if it does not depend on the row."""
         if items.row in node.offset.free:
             return self._joined([self._one_item(node, axis, x, items.width, items.mask) for x in items.each])
+        if items.spread:
+            few = self.nest.kernel.few
+            one = self._one_item(node, axis, items.each[0], items.width // 2, first_lanes(few, items.width // 2))
+            return self._shuffled(one, one, list(items.spread) * len(items.each))
         one = self._one_item(node, axis, items.each[0], items.width, items.mask)
         return self._shuffled(one, one, list(range(items.width)) * len(items.each))
 

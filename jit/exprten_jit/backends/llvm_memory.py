@@ -39,6 +39,7 @@ class Items:
     width: int
     mask: str | None
     each: tuple[Known, ...]
+    spread: tuple[int, ...] = ()  # of two rows in an item: which column a lane is of
 
 
 @dataclass(frozen=True)
