@@ -565,7 +565,7 @@ LINED = ("contiguous", "offset", "padded", "repeated rows")  # elements of a row
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_short_rows_are_brought_together_as_long_ones(dtype):
     order = reducers.along(xt.zeros(1, dtype).key.dtype)
-    for rows, n, layout in itertools.product((3, 63, 64, 200), (1, 2, 3, 10, 15, 16, 17, 31), LINED):
+    for rows, n, layout in itertools.product((3, 63, 64, 200), (1, 2, 3, 10, 15, 16, 17, 31, 33, 65, 128), LINED):
         x = np.random.default_rng(n).standard_normal((rows, n)).astype(dtype)
         source = place(x, layout)
         want = [brought_together(row, operator.add, x.dtype.type(-0.0), order) for row in source.array]
@@ -1034,7 +1034,7 @@ SHARED = {
 @pytest.mark.parametrize("name", SHARED)
 def test_equal_folds_are_computed_once(name):
     statement, counted = SHARED[name]
-    e = statement(xt.asarray(normal((5, 40))))
+    e = statement(xt.asarray(normal((5, 140))))
     nest = xt.plan(xt.zeros(e.shape), e).nest
     assert {text: nest.count(text) for text in counted} == counted, nest
 

@@ -214,10 +214,10 @@ def test_in_an_expression_and_in_place():
 
 def test_a_second_run_compiles_nothing():
     t = xt.zeros(30)
-    t[...] = logsumexp(xt.ones((30, 9)), axis=1)
+    t[...] = logsumexp(xt.ones((30, 19)), axis=1)
     with xt.no_compile():
-        t[...] = logsumexp(xt.ones((30, 12)), axis=1)
-    np.testing.assert_allclose(t.numpy(), 1 + math.log(12), rtol=1e-6)
+        t[...] = logsumexp(xt.ones((30, 22)), axis=1)
+    np.testing.assert_allclose(t.numpy(), 1 + math.log(22), rtol=1e-6)
 
 
 def test_over_nothing_it_is_the_identity():

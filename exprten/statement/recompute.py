@@ -49,7 +49,7 @@ def repeats(value: Value, around: Folded, sizes: Mapping[str, int]) -> int:
 
 def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
     """How often a value is evaluated by a loop nest; `extents` of its axes, outermost first."""
-    if nest.groups:
+    if nest.groups or nest.turned:
         return prod(n for (axis, _), n in zip(nest.kernel.axes, extents, strict=True) if axis in value.free)
     return _count(*_placed(value, nest), extents)
 
@@ -108,7 +108,9 @@ def rows(made: Sequence[Made], nest: Nest) -> tuple[Row, ...]:
     done = kept(nest)
     left = [m for m in made if m.value not in done]
     return (
-        rows_without_loops(left, nest.kernel) if nest.groups else _rows(left, nest.kernel, lambda v: _placed(v, nest))
+        rows_without_loops(left, nest.kernel)
+        if nest.groups or nest.turned
+        else _rows(left, nest.kernel, lambda v: _placed(v, nest))
     )
 
 
@@ -145,10 +147,11 @@ def kept(nest: Nest) -> set[Value]:
     if nest.groups:
         return _whole_rows(nest.kernel)
     reduces = [s for s in statements(nest.body) if isinstance(s, Reduce) and s.saved]
-    if not reduces:
+    held = nest.columns.held if nest.columns else None
+    if not reduces and held is None:
         return set()
-    axis = nest.kernel.axes[-1][0]
-    stored = [substitute(store.value, {s.axis: axis}) for s in reduces for store in s.saved]
+    axis = nest.kernel.axes[-2 if held is not None or nest.turned else -1][0]
+    stored = [substitute(store.value, {s.axis: axis}) for s in reduces for store in s.saved] if held is None else [held]
     others = set(walk(*(store.value for store in nest.kernel.stores), known={id(value) for value in stored}))
     return {value for value in walk(*stored) if axis in value.free and value not in others}
 

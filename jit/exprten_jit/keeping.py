@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from .ir import Axis, Fold, Kernel, Leaf, Load, Op, Store, Value, load, local
@@ -26,7 +26,7 @@ def kept(kernel: Kernel, machine: Machine, placed: list[Stmt], axis: Axis, exten
     for n, stmt in reversed(list(enumerate(placed))):
         if not isinstance(stmt, Reduce) or stmt.extent is not extent or stmt.lanes == 1 or stmt.chains > 1:
             continue
-        value = _shared(store, stmt, axis)
+        value = _shared(store, [body for node in stmt.folds for body in node.bodies], stmt.axis, axis)
         if value is None:
             continue
         along: dict[Value, Value] = {axis: stmt.axis}
@@ -41,9 +41,29 @@ def kept(kernel: Kernel, machine: Machine, placed: list[Stmt], axis: Axis, exten
     return placed, kernel
 
 
-def _shared(store: Store, stmt: Reduce, axis: Axis) -> Value | None:
-    """The dearest value of the target's type that both are made of."""
-    computed = set(walk(*(body for node in stmt.folds for body in node.bodies)))
+def kept_of_rows(kernel: Kernel, folds: Sequence[Fold]) -> tuple[Fold, Store] | None:
+    """Of `folds` of short rows, inner ones first, one that is computed from a dear value which is stored in the target's rows before."""
+    if not kernel.keeps or kernel.reverse or len(kernel.stores) != 1 or len(kernel.axes) < 2:
+        return None
+    (store,), (row, extent) = kernel.stores, kernel.axes[-2]
+    if steps(store, row) != 1 or store.leaf.dtype.memory != store.leaf.dtype.lane:
+        return None
+    for n, node in reversed(list(enumerate(folds))):
+        value = _shared(store, node.bodies, node.axis, row) if node.extent is extent else None
+        if value is None:
+            continue
+        here, there = local("kept", value.dtype), substitute(value, {row: node.axis})
+        rest = [substitute(store.value, {value: here}), *(substitute(body, {there: here}) for body in node.bodies)]
+        rest += [body for other in folds[n + 1 :] for body in other.bodies]
+        now, later = _reads([value], store.leaf, folds[:n]), _reads(rest, store.leaf, folds[: n + 1])
+        if not later and all(read is load(store.leaf, store.offset) for read in now):
+            return node, replace(store, value=value)
+    return None
+
+
+def _shared(store: Store, bodies: Sequence[Value], along: Axis, axis: Axis) -> Value | None:
+    """The dearest value of the target's type that both are made of, a fold over `along` and what is stored along `axis`."""
+    computed = set(walk(*bodies))
     found: list[Value] = []
     seen, stack = set[Value](), [store.value]
     while stack:
@@ -51,7 +71,7 @@ def _shared(store: Store, stmt: Reduce, axis: Axis) -> Value | None:
         if node in seen or not isinstance(node, Op) or axis not in node.free or cost_of(node) < DEAR:
             continue
         seen.add(node)
-        if node.dtype is store.leaf.dtype and substitute(node, {axis: stmt.axis}) in computed:
+        if node.dtype is store.leaf.dtype and substitute(node, {axis: along}) in computed:
             found.append(node)
         else:
             stack.extend(reversed(node.args))

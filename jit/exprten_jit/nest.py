@@ -113,8 +113,8 @@ class Strip:
 class Vector:
     """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. With `stream`,
     a large target that is not read is stored past the caches. `ahead` will be read soon, and is fetched where `far` holds.
-    A `short` one has masked steps only. Of a `woven` one two vectors are taken from alternating elements: of a number that is the upper
-    half of a float, one is then a shift away and the other a mask.
+    A `short` one has masked steps only; of a `whole` one the last ends where the row does, if it has a step or more. Of a `woven` one two
+    vectors are taken from alternating elements: of a number that is the upper half of a float, one is then a shift away and the other a mask.
     """
 
     axis: Axis
@@ -129,6 +129,7 @@ class Vector:
     far: Value | None = None
     short: bool = False
     woven: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,8 @@ class Pieces:
 class Columns:
     """At most `block` indices of the innermost axis at a time: each saved value is computed once for them, into scratch, and `body`
     runs the outer loops over them. A fold has its scratch from its Strip. How many it is, `width`, follows from the rows of the
-    strips: so many that the results which wait have room; and, where the rows are read `again`, that they stay in the cache.
+    strips: so many that the results which wait have room; and, where the rows are read `again`, that they stay in the cache. What is `held` lies
+    in the target's short rows on its way.
     """
 
     axis: Axis
@@ -163,6 +165,7 @@ class Columns:
     body: tuple[Stmt, ...]
     width: Local
     again: bool = False
+    held: Value | None = None
 
     @property
     def strips(self) -> tuple[Strip, ...]:
@@ -263,13 +266,14 @@ Plain = Let | Turn | TurnBack | Past | Fetch | Vector  # statements without othe
 @dataclass(frozen=True)
 class Nest:
     """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together: where there are
-    some, rows that are folded have no loops.
+    some, rows that are folded have no loops. `turned`: the last two loops are in the other order.
     """
 
     kernel: Kernel
     body: tuple[Stmt, ...]
     then: Nest | None = None
     groups: tuple[Group, ...] = ()
+    turned: bool = False
 
     @property
     def parts(self) -> tuple[Nest, ...]:
@@ -410,7 +414,7 @@ class _Lines:
     def vector(self, stmt: Vector, pad: str) -> None:
         tail = "a masked tail" if stmt.masked else "a scalar tail"
         many = (
-            f"{stmt.lanes}, all masked"
+            f"{stmt.lanes}, {'the last before the end' if stmt.whole else 'all masked'}"
             if stmt.short
             else f"{stmt.lanes} x {stmt.unroll}{' woven' * stmt.woven}, {tail}"
         )

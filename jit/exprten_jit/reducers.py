@@ -34,7 +34,7 @@ class Order:
 ALONG = {32: Order(32, 4096), 64: Order(16, 4096)}
 # elements: rows of up to so many may be folded one in each lane of a vector, a kernel for each number; halved with the identity
 # behind them they are in the order of all, for the least has 16 lanes
-SHORT = (16, 32)
+SHORT = (16, 32, 64, 128)
 UNROLLED = 16  # elements: up to here packed rows have a kernel for each length, in which there is no loop over them
 ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
 FEW = 8  # columns: with so many, or fewer, a kernel for each number

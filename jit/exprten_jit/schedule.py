@@ -8,15 +8,15 @@ quotient of the innermost axis is made constant by cutting the axis into pieces:
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from .cuts import cuts_of, others, rename
-from .derived import apply
+from .derived import OwnName, apply
 from .dtypes import INDEX
 from .folds import folds_of, vector_axis
-from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Op, Store, Value, components, index, load, local
-from .keeping import kept
+from .ir import TRUE, Axis, Fold, Kernel, Leaf, Load, Local, Op, Store, Value, components, index, load, local
+from .keeping import kept, kept_of_rows
 from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .placing import affine_lets, folds_inside, loop_over, place
 from .reducers import SHORT
@@ -25,32 +25,47 @@ from .runs import repeated, running_on
 from .strips import Stripping
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
 from .unrolled import Group, unrolled
-from .vectors import DEAR, computed, cost_of, roots_of, vector_over
+from .vectors import DEAR, LEAST_BITS, cheap, computed, cost_of, roots_of, vector_over
 
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
     then = schedule(kernel.then, machine) if kernel.then else None
     kernel = other_inside(kernel)
-    kernel, opened, groups = _rows(kernel)
+    kernel, opened, groups = _rows(kernel, machine)
     loops = [(axis, index(0), extent) for axis, extent in opened.axes]
     if vector_axis(opened) is None:
         loops.append((ONE, index(0), index(1)))
-    return Nest(kernel, tuple(_open(opened, machine, loops, frozenset(), set())), then, groups)
+    turned = not groups and opened.axes != kernel.axes
+    return Nest(kernel, tuple(_open(opened, machine, loops, frozenset(), set())), then, groups, turned)
 
 
 WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth
 
 
-def _rows(kernel: Kernel) -> tuple[Kernel, Kernel, tuple[Group, ...]]:
-    """A kernel of rows of few elements, what it is without loops over them, and its groups; where that would be long, the kernel for
-    rows of any length up to one of `reducers.SHORT`, twice, and no groups.
+def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group, ...]]:
+    """A kernel of rows of few elements, what it is without loops over them, and its groups. Where that would be long, the kernel for
+    rows of any length up to one of `reducers.SHORT`, twice, and no groups. Where longer rows are not folded in lanes, the kernel, and
+    what it is with the loop over a row innermost.
     """
     opened, groups = unrolled(kernel)
-    if not groups or cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
+    if groups and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
         return kernel, opened, groups
-    kernel = replace(kernel, short=next(most for most in SHORT if kernel.short <= most), packed=False)
-    return kernel, kernel, ()
+    if kernel.packed:
+        kernel = replace(kernel, short=next(most for most in SHORT if kernel.short <= most), packed=False)
+    if kernel.short <= SHORT[1] or _in_lanes(kernel, machine):
+        return kernel, kernel, ()
+    *outer, lanes = kernel.axes
+    return kernel, replace(kernel, short=0, axes=(*outer[:-1], lanes, *outer[-1:])), ()
+
+
+def _in_lanes(kernel: Kernel, machine: Machine) -> bool:
+    """Whether rows that are not so short are folded in lanes: where that is cheap, and little text."""
+    folds = folds_of(*(store.value for store in kernel.stores))
+    held = kept_of_rows(kernel, folds)
+    wide = machine.vector_bits >= LEAST_BITS and {32, 64} <= machine.masked_bits
+    kept = [node for node in folds if held is not None and node is held[0]]
+    return wide and all((cheap(node) or node in kept) and not isinstance(node.reducer, OwnName) for node in folds)
 
 
 def _open(
@@ -166,12 +181,25 @@ def _save(
     start, end, width = local("start", INDEX), local("end", INDEX), local("width", INDEX)
     sizes = [dtype.itemsize for node in folds for dtype in node.dtypes]
     room = max(STRIP_BYTES // 4, STRIP_BYTES // max(1, len(sizes) // 4))
-    block = SHORT_ROWS if kernel.short else min((room // size for size in sizes), default=BLOCK)
+    block = (
+        SHORT_ROWS // max(1, kernel.short // 32)
+        if kernel.short
+        else min((room // size for size in sizes), default=BLOCK)
+    )
     within, inside = bound | {start, end, width}, set(done)
     again: dict[Value, Value] = {}
     kept: list[tuple[Leaf, Value]] = []
     body: list[Stmt] = []
+    held = kept_of_rows(kernel, folds) if _keeps_rows(kernel, machine, loops) else None
     for node in folds:
+        if held and node is held[0]:
+            (row, _, n), store = loops[-2], held[1]
+            first = replace(kernel, stores=(replace(store, value=substitute(store.value, again)),))
+            body += _whole(_open(first, machine, [*loops[:-2], (axis, start, end), loops[-2]], within, set(inside)))
+            here = load(store.leaf, store.offset)
+            again |= {
+                substitute(x, {row: k}): substitute(here, {row: k}) for x in (store.value,) for k in (row, node.axis)
+            }
         into = tuple(Leaf(f"column{len(kept) + k}", dtype) for k, dtype in enumerate(node.dtypes))
         if kernel.short or folds_inside(node):  # a strip would hold copies of copies
             pairs = zip(into, components(node), strict=True)
@@ -195,15 +223,40 @@ def _save(
     columns = [*loops[:-1], (axis, start, end)]
     if kernel.short and len(loops) > 1 and _by_rows(kernel, machine, loops):
         (inner, _, n), dear = loops[-2], sum(cost_of(store.value) for store in kernel.stores) >= DEAR
-        longer = apply("greater", n, index(BY_COLUMNS[dear]))
-        rows = (axis, start, apply("where", longer, end, start))
-        body += _open(kernel, machine, [*loops[:-2], rows, loops[-2]], within, set(inside))
-        columns[-2] = (inner, index(0), apply("where", longer, index(0), n))
-    rest = _open(kernel, machine, as_stored(kernel, columns), within, inside)
+        longer = TRUE if kernel.short > SHORT[0] else apply("greater", n, index(BY_COLUMNS[dear]))
+        rows = (axis, start, end if longer is TRUE else apply("where", longer, end, start))
+        stored = _open(kernel, machine, [*loops[:-2], rows, loops[-2]], within, set(inside))
+        body += _whole(stored) if longer is TRUE and any(node.extent is n for node in folds) else stored
+        columns = (
+            [] if longer is TRUE else [*loops[:-2], (inner, index(0), apply("where", longer, index(0), n)), columns[-1]]
+        )
+    rest = _open(kernel, machine, as_stored(kernel, columns), within, inside) if columns else []
     runs = not (kernel.short or kernel.reverse)
     body += running_on(rest, axis, start, end, [leaf for leaf, _ in kept]) if runs else rest
     twice = len(folds) > 1 or len(loops) > 1
-    return [Columns(axis, extent, start, end, block, tuple(kept), tuple(body), width, twice)]
+    value = held[1].value if held else None
+    return [Columns(axis, extent, start, end, block, tuple(kept), tuple(body), width, twice, value)]
+
+
+def _whole(stmts: Iterable[Stmt]) -> list[Stmt]:
+    """Loops over rows that have at least half as many elements as the kernel is for."""
+
+    def whole(stmt: Stmt) -> Stmt:
+        if isinstance(stmt, Vector):
+            return replace(stmt, whole=stmt.short)
+        return replace(stmt, body=tuple(_whole(stmt.body))) if isinstance(stmt, Loop) else stmt
+
+    return list(map(whole, stmts))
+
+
+def _keeps_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:
+    """Whether rows are short, and long enough to be stored one by one."""
+    return (
+        kernel.short > SHORT[0]
+        and len(loops) > 1
+        and loops[-2][:1] == kernel.axes[-2][:1]
+        and _by_rows(kernel, machine, loops)
+    )
 
 
 MOST_REPEATED = 6  # values that are repeated

@@ -48,7 +48,7 @@ def _at(store: Store, axis: Axis, j: int) -> Store:
 
 def _brought(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
     """The elements of a row in the order of all: l with l + half, those that exist."""
-    found, half = list(elements), SHORT[-1] // 2
+    found, half = list(elements), SHORT[0] // 2
     while half:
         found = [combined(node, x, found[k + half]) if k + half < len(found) else x for k, x in enumerate(found[:half])]
         half //= 2

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .derived import TABLE
-from .dtypes import BOOL
+from .dtypes import BOOL, INDEX
+from .folds import folds_of
 from .ir import Axis, Component, Fold, Kernel, Load, Op, Store, Value, index
 from .nest import ONE, Machine, Vector
-from .rewrite import affine, eager, steps, walk
+from .rewrite import affine, eager, in_a_row, steps, walk
 
 MOST = 4  # groups of lanes at a time
 MOST_ROWS = 8  # vectors of rows that are read whole: as many registers
 ROW_BITS = 256  # of a vector that little is done with: from memory half a line at a time comes sooner
 LONG = 250  # additions; a body from there on is not copied
+CHEAP = 8  # additions an element: what costs more is not computed for lanes that hold nothing
+LEAST_BITS = 256  # of vectors in which rows are taken along: narrower ones have no masked loads everywhere
 DEAR = 15  # additions; what costs less is computed again sooner than saved
 
 
@@ -101,3 +104,17 @@ def unroll(nodes: list[Value]) -> int:
     # Four groups hide the latency of arithmetic, two that of functions; every copy of a body costs compile time.
     cost = sum(TABLE[node.op].cost if node.op in TABLE else 1 for node in nodes if isinstance(node, Op))
     return MOST if cost <= 12 else 2 if cost < LONG else 1
+
+
+def cheap(node: Fold) -> bool:
+    """Whether a fold of short rows is computed along them: they lie side by side, and little is done with an element."""
+    ops = [
+        n
+        for n in walk(*node.bodies, into_folds=False)
+        if isinstance(n, Op) and node.axis in n.free and n.dtype is not INDEX
+    ]
+    cost = sum(TABLE[n.op].cost for n in ops if n.op in TABLE)
+    if cost > CHEAP or any(node.axis in inner.free for inner in folds_of(*node.bodies)):
+        return False
+    loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and node.axis in x.offset.free]
+    return all(x.when is None and in_a_row(x, node.axis) and x.leaf.dtype.itemsize >= 4 for x in loads)

@@ -92,7 +92,18 @@ class Across(Beside):
                 self._put(folds, places, at, element(t.lesser(at, t.index("sub", extent, 1)) if j else at, own))
 
         t.loop("0", extent, group, some)
-        half = self.most // 2
+        assert node.order is not None, "a scheduled fold has an order"
+        most = min(self.most, node.order.lanes)
+        if most < self.most:  # elements that join the lanes behind others
+
+            def behind(k: str) -> None:
+                at = t.index("and", k, most - 1)
+                rows = (self._get(folds, places, x, count) for x in (at, k))
+                self._put(folds, places, at, self.join(node, *rows))
+
+            t.loop(str(most), t.greater(extent, str(most)), 1, behind)
+            extent = t.lesser(extent, str(most))
+        half = most // 2
         while half:
             t.loop("0", t.lesser(str(half), t.index("sub", extent, half)), 1, partial(join, half=half))
             half //= 2

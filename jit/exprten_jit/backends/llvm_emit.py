@@ -179,6 +179,9 @@ class Loops(Outer):
             return
         self.splats = {}
         self.splat_invariants([s.value for s in stmt.stores], stmt.axis, stmt.lanes, known)
+        if stmt.whole and stmt.lanes <= self.least:
+            self._overlapping(stmt, known, low, high)
+            return
         if stmt.short:
             t.loop(low, high, stmt.lanes, lambda i: self._masked(stmt, known, i, high))
             return
@@ -225,6 +228,19 @@ class Loops(Outer):
             return
 
         t.when(t.let(f"icmp slt i64 {low}, {high}", "i1").name, lambda: self._masked(stmt, known, low, high))
+
+    def _overlapping(self, stmt: Vector, known: Known, low: str, high: str) -> None:
+        """A row that has at least as many elements as a vector has lanes: the last vector ends where the row does. It is computed before
+        the others are stored, since the target may be what is read. A masked store takes as long as several others.
+        """
+        t, inside = self.text, dict(known)
+        where = Where(stmt.axis, t.index("sub", high, stmt.lanes), stmt.lanes)
+        last = [self.value(s.value, inside, where) for s in stmt.stores]
+        whole = t.index("add", low, t.index("and", t.index("sub", where.at, low), -stmt.lanes))
+        more = t.let(f"icmp slt i64 {whole}, {where.at}", "i1").name
+        whole = t.select(more, t.index("add", whole, stmt.lanes), whole)
+        t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
+        self.stores(stmt.stores, last, inside, where)
 
     def _masked(self, stmt: Vector, known: Known, low: str, high: str) -> None:
         t = self.text

@@ -8,20 +8,17 @@ dear has to have a row in each lane; its rows are turned into columns in registe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, reduce
 
-from ..folds import folds_of
 from ..ir import Fold, Load, Value
-from ..reducers import SHORT, halved
+from ..reducers import SHORT, halved, reducer_of
 from ..rewrite import affine, in_a_row
-from ..vectors import computed, cost_of
-from .llvm_fold import Folds, Row
+from ..vectors import LEAST_BITS, cheap, computed
+from .llvm_fold import Combine, Folds, Row
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
-CHEAP = 8  # additions an element: what costs more is not computed for lanes that hold nothing
-LEAST_BITS = 256  # of the vectors: narrower ones have no masked loads everywhere
 
 
 class Turned(Folds):
@@ -32,19 +29,46 @@ class Turned(Folds):
         """Elements of a row."""
         return self.nest.kernel.short
 
+    @property
+    def least(self) -> int:
+        """Elements that every row has: a kernel of longer rows has none of less than half."""
+        return self.most // 2 if self.most > SHORT[0] else 0
+
     def along_rows_pays(self, node: Fold, where: Where) -> bool:
         """Whether a fold is cheap enough to be computed along its rows."""
-        return where.count * _widest(node) >= LEAST_BITS and where.mask is None and _cheap(node)
+        return where.count * _widest(node) >= LEAST_BITS and where.mask is None and cheap(node)
 
     def along_rows(self, node: Fold, known: Known, where: Where) -> Row:
-        """A fold of short rows, a row for each lane of `where`, computed along the rows."""
-        width = min(self.most, where.count)
-        combine = partial(self.combine, node)
+        """A fold of short rows, a row for each lane of `where`, computed along the rows. A maximum is first taken with one comparison an
+        element, and with the full rule where there was a NaN, or where it is a zero, whose sign decides.
+        """
+        full = partial(self._along_rows, node, known, where, partial(self.combine, node), partial(self.join, node))
+        if not reducer_of(node.reducer).quick or node.dtype.kind != "f":
+            return full(None)
+        t, sums = self.text, list[Lanes]()
+        quick = partial(self._quick, node)
+        (found,) = self._along_rows(node, dict(known), where, quick, quick, sums)
+        bad = t.let(f"fcmp oeq {found}, zeroinitializer", "i1", found.count)
+        nan = t.let(f"fcmp uno {sums[0]}, {sums[0].name}", "i1", sums[0].count)
+        some = [t.call(f"@llvm.vector.reduce.or.v{x.count}i1", "i1", 1, x).name for x in (bad, nan)]
+        place = self._places([node], [[found]])
+        t.when(t.let(f"or i1 {some[0]}, {some[1]}", "i1").name, lambda: self._put([node], place, "0", full(None)))
+        return self._get([node], place, "0", where.count)
+
+    def _along_rows(
+        self, node: Fold, known: Known, where: Where, combine: Combine, join: Combine, sums: list[Lanes] | None
+    ) -> Row:
+        """The same with these rules. `sums` will hold the sum of all elements in a lane: NaN where one is, or where there are infinities."""
+        t, width = self.text, min(self.most, where.count)
+        assert node.order is not None, "a scheduled fold has an order"
+        chains = max(1, node.order.lanes // width)
         left = self.splat(Lanes(self._narrow(known[node.extent].name), "i32"), width)
-        least = self.most // 2 if self.most > SHORT[0] else 0  # a kernel of longer rows has none of less than half
         firsts = range(0, self.most, width)
-        masks = [None if first + width <= least else self._below(left, first) for first in firsts]
+        masks = [None if first + width <= self.least else self._below(left, first) for first in firsts]
         identity = self._identity([node], width)
+
+        def add(a: Lanes, b: Lanes) -> Lanes:
+            return t.let(f"fadd {a}, {b.name}", a.lane, width)
 
         def row(r: int) -> Row:
             inside, parts = self._one_row(node, known, where, r), []
@@ -54,9 +78,12 @@ class Turned(Folds):
                 found = [self.widened(self.value(body, own, at), width) for body in node.bodies]
                 if mask:
                     pairs = zip(found, identity, strict=True)
-                    found = [self.text.let(f"select {mask}, {x}, {y}", x.lane, width) for x, y in pairs]
+                    found = [t.let(f"select {mask}, {x}, {y}", x.lane, width) for x, y in pairs]
                 parts.append(found)
-            return halved(parts, combine)
+            if sums is not None:
+                total = reduce(add, (x for (x,) in parts))
+                sums[:] = [add(sums[0], total) if sums else total]
+            return halved([reduce(join, parts[n::chains]) for n in range(min(chains, len(parts)))], combine)
 
         def rows(first: int, many: int) -> Row:
             """A number for each of as many lanes: first of the first row."""
@@ -168,11 +195,3 @@ def _is_row(x: Load, node: Fold, where: Where) -> bool:
 
 def _widest(node: Fold) -> int:
     return max(dtype.bits for dtype in node.dtypes)
-
-
-def _cheap(node: Fold) -> bool:
-    """Whether a fold is computed along its rows: they lie side by side, and little is done with an element."""
-    if sum(map(cost_of, node.bodies)) > CHEAP or any(node.axis in inner.free for inner in folds_of(*node.bodies)):
-        return False
-    loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and node.axis in x.offset.free]
-    return all(x.when is None and in_a_row(x, node.axis) and x.leaf.dtype.itemsize >= 4 for x in loads)
