@@ -1,11 +1,14 @@
 """The CUDA text of kernels: what it reads like, and that it compiles."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from exprten_jit.backends.cuda_emit import Cuda, emit
+from exprten_jit.dtypes import DTYPES
 from exprten_jit.grid import program
+from exprten_jit.ir import Kernel, Leaf, Store, axis, load, size
 
 import exprten as xt
 from exprten.assign import prepare
@@ -55,3 +58,15 @@ def test_indices_are_as_wide_as_they_must_be() -> None:
         texts.append(emit(program(launch.code.kernel, sizes, MULTIPROCESSORS), sizes).text)  # type: ignore[arg-type]
     assert "typedef int idx;" in texts[0]
     assert "typedef long long idx;" in texts[1]
+
+
+def test_where_an_element_lies_that_data_say_has_64_bits() -> None:
+    i, n = axis("i"), size("n")
+    out, x, where = (
+        Leaf(name, DTYPES[dtype]) for name, dtype in (("out", "float32"), ("x", "float32"), ("at", "int64"))
+    )
+    kernel = Kernel(((i, n),), (Store(out, i, load(x, load(where, 2 * i))),), (out, x, where), (n,), ())
+    cuda = emit(program(kernel, {"n": 1000}, MULTIPROCESSORS), {"n": 1000})
+    assert not cuda.wide
+    assert re.search(r"= x\[at\[2 \* \w+\]\];", cuda.text)
+    assert "(idx)at" not in cuda.text

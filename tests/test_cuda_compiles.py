@@ -245,3 +245,26 @@ def test_elements_of_a_row_are_read_four_at_once():
     found = ptx.instructions(nvrtc.ptx_of(text, "sm_90"), "kernel")
     assert found["ld.global.v4.f32"] == 2
     assert found["st.global.v4.f32"] == 1
+
+
+@pytest.mark.parametrize(
+    ("fold", "extent", "read"),
+    [("sum", 1 << 26, "v4.f32"), ("max", 1 << 12, "v4.f32"), ("argmax", 1 << 20, "v4.f32")],
+)
+def test_a_long_fold_reads_four_elements_at_once(fold, extent, read):
+    x = xt.empty(1000)
+    with xt.options(interpret=True):
+        value = getattr(x, fold)()
+        one = of_plan(fold, xt.plan(xt.empty((), value.dtype), value), m0_f=extent)
+    cubin, text = nvrtc.compile_both(one.cuda.text, "sm_90")
+    assert ptx.instructions(text, "kernel")[f"ld.global.{read}"] >= 8
+    assert cubin.resources["kernel"].spill_stores == 0
+
+
+def test_a_long_row_is_stored_four_elements_at_once():
+    x, out = xt.empty((50, 200)), xt.empty((50, 200))
+    with xt.options(interpret=True):
+        one = of_plan("softmax", xt.plan(out, softmax(x)), n0=5000, n1=20000, out_s0=20000, x1_s0=20000)
+    found = ptx.instructions(nvrtc.ptx_of(one.cuda.text, "sm_90"), "kernel")
+    assert found["st.global.v4.f32"] >= 1
+    assert found["ld.global.v4.f32"] >= 3

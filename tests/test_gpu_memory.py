@@ -490,3 +490,29 @@ def test_capsule_that_nobody_takes_lets_go():
     assert len(gc.get_referrers(owner)) > len(before)
     del made
     assert len(gc.get_referrers(owner)) == len(before)
+
+
+# A stream that is another one in every thread.
+
+
+def test_the_stream_of_each_thread_is_refused_as_an_order_of_memory(driver, monkeypatch):
+    gpu = xt.gpu(0)
+    with pytest.raises(xt.DeviceError, match=r"cudaStreamPerThread, handle 2, .* use `with xt.Stream\(xt.gpu\(0\)\):`"):
+        xt.Stream.external(2, gpu)
+    monkeypatch.setattr(driver, "current_stream", lambda device: (2, None))
+    with pytest.raises(xt.DeviceError, match="CUPY_CUDA_PER_THREAD_DEFAULT_STREAM"):
+        xt.zeros(3, device=gpu)
+
+
+def test_a_consumer_may_be_on_the_stream_of_its_thread(driver):
+    t = xt.ones(3, device=xt.gpu(0))
+    start = len(driver.log)
+    t.__dlpack__(stream=2)
+    assert [entry[0] for entry in driver.log[start:]] == ["record", "wait"]
+    facts = dict(t.__cuda_array_interface__) | {"stream": 2}
+
+    class Theirs:
+        __cuda_array_interface__ = facts
+        keep = t
+
+    np.testing.assert_array_equal(xt.asarray(Theirs()).numpy(), np.ones(3))

@@ -127,7 +127,7 @@ def test_a_plan_of_lists_shows_the_launches_that_rows_share(gpu):
     assert plan.launches == plan.cuda.count("__global__") == 3
     lines = [line for line in plan.explain().splitlines() if line.startswith("  launch ")]
     parts, pairs, points = lines
-    assert parts.startswith("  launch kernel: 6 points of 32 threads, 4 blocks of 256, ")
+    assert parts.startswith("  launch kernel: 4 points of 32 threads, 4 blocks of 256, vector 4, ")
     assert pairs.startswith("  launch kernel1: 4 points of 256 threads, 4 blocks of 256, ")
     assert points.startswith("  launch kernel2: 3007 points of 1 thread, 6 blocks of 256, vector 4, index 32 bits, ")
     assert plan.scratch_bytes > 0

@@ -56,7 +56,7 @@ def export(
     elif not t.writable and not versioned:
         raise BufferError("__dlpack__: the tensor is read-only, which only a capsule with a version can say")
     if stream != _UNORDERED:
-        order(t.buffer.stream, Stream.external(_LEGACY if stream is None else stream, t.device))
+        order(t.buffer.stream, Stream.here(_LEGACY if stream is None else stream, t.device))
     kept, at = Export(t.buffer, {}), t.buffer.address + t.offset
     shared = Shared(at, t.__dlpack_device__(), t.shape, t.layout.strides, t.key.dtype, not t.writable, kept, bool(copy))
     return capsule(shared, versioned)
@@ -105,7 +105,7 @@ def _from_interface(obj: Any, operation: str) -> Tensor:
     device = gpu(driver().device_of(address) if address else 0)
     stream, theirs = current_stream(device), facts.get("stream")
     if theirs is not None:
-        order(Stream.external(theirs, device), stream)
+        order(Stream.here(theirs, device), stream)
     nbytes = size * int(np.prod(shape, dtype=np.int64))
     return _tensor(row, address, nbytes, shape, tuple(s // size for s in steps), obj, stream, readonly)
 

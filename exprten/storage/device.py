@@ -113,10 +113,19 @@ class Stream:
     @staticmethod
     def external(stream: Any, device: Device | None = None) -> Stream:
         """The stream of another library: anything with `__cuda_stream__`, as CuPy's and PyTorch's have it, or a handle, which the
-        caller keeps alive. `device` is gpu(0) unless given.
+        caller keeps alive. `device` is gpu(0) unless given. Raises DeviceError for cudaStreamPerThread.
         """
         handle = stream.__cuda_stream__()[1] if hasattr(stream, "__cuda_stream__") else operator.index(stream)
         return _stream(gpu(0) if device is None else device, handle, stream)
+
+    @staticmethod
+    def here(handle: int, device: Device) -> Stream:
+        """A stream that is waited for, or told to wait, at once and by this thread: here cudaStreamPerThread is one, too."""
+        if handle != _PER_THREAD:
+            return _stream(device, handle, None)
+        made = Stream.__new__(Stream)
+        made.device, made.handle, made._owner = device, handle, None
+        return made
 
     def synchronize(self) -> None:
         """Wait until everything on this stream has ended. Raises DeviceError where a launch on it was refused."""
@@ -157,9 +166,16 @@ class Stream:
 _streams: weakref.WeakValueDictionary[tuple[Device, int], Stream] = weakref.WeakValueDictionary()
 DEFAULT_STREAM = Stream(_CPU)
 _LEGACY = 1  # another name of stream 0
+_PER_THREAD = 2  # cudaStreamPerThread: of each thread another one
 
 
 def _stream(device: Device, handle: int, owner: object) -> Stream:
+    if handle == _PER_THREAD:
+        raise DeviceError(
+            f"stream: cudaStreamPerThread, handle {handle}, is another stream in every thread, and memory is in the order of one; use "
+            f"`with xt.Stream({device!r}):`, or the default stream: without CuPy's CUPY_CUDA_PER_THREAD_DEFAULT_STREAM, and for "
+            "PyTorch torch.cuda.default_stream()"
+        )
     known = _streams.get((device, 0 if handle == _LEGACY else handle))
     if known is not None:
         return known

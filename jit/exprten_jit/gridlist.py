@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 from .grid import MOST_PARTS, Grid, Program, program
 from .ir import Axis, Fold, Kernel, Leaf, Size, Value, axis, size
+from .reducers import Order
 from .rewrite import substitute, walk
 
+BLOCKS_AT_ONCE = 4
 ANY = 1 << 40  # elements: more than anything is short of
 
 
@@ -87,5 +89,10 @@ def _cut(per: Size, grids: Collection[Grid]) -> Cut:
         parts = next((extent for _, extent in grid.axes if per in walk(extent)), None)
         if parts is not None:
             folds = [n for s in grid.stores for n in walk(s.value) if isinstance(n, Fold) and per in walk(n.extent)]
-            return Cut(per, parts, max(f.order.block for f in folds if f.order is not None))
+            return Cut(per, parts, max(_least(f.order) for f in folds if f.order is not None))
     raise AssertionError(f"{per.name} cuts nothing")
+
+
+def _least(order: Order) -> int:
+    """Elements of a part: along a row as many blocks as a warp takes at once."""
+    return order.block if order.grouped else BLOCKS_AT_ONCE * order.block

@@ -101,6 +101,22 @@ def extents(bench: Bench) -> None:
             _extents(bench, "max", (37, 70), axis, lie)
 
 
+@group("folds of several blocks")
+def long_rows(bench: Bench) -> None:
+    """Rows that a warp reads several blocks of at once: enough that they are not cut, of more than two blocks, aligned and not."""
+    for shape, dtype in (((65, 8300), "f4"), ((64, 8193), "f4"), ((64, 8204), "f8"), ((64, 12500), "f2")):
+        bench.about(f"rows of {shape} of {dtype}")
+        x = bench.tensor(normal(shape).astype(dtype))
+        bench.evaluate(xt.sum(x * x, 1))
+        bench.evaluate(xt.max(x, 1))
+        bench.evaluate(xt.sum(x[:, 1:], 1))
+    x = bench.tensor(normal((64, 8300)))
+    bench.evaluate(softmax(xt, x, 1))
+    bench.evaluate((x - xt.mean(x, 1, keepdims=True)) / xt.std(x, 1, keepdims=True))
+    bench.evaluate(hypotenuse(x, axis=1))
+    bench.evaluate(xt.argmax(x, 1))
+
+
 @group("folds in modes and layouts")
 def in_modes(bench: Bench) -> None:
     for mode in ("write", "add", "sub", "mul", "div"):

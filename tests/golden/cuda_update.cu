@@ -12,18 +12,18 @@ extern "C" __global__ void __launch_bounds__(256) kernel(float* out, const float
     const idx points2 = xt_floor_divide(idx(n0 + 3), idx(4));
     for (idx point0 = (idx)blockIdx.x * blockDim.x + threadIdx.x; point0 < points2; point0 += step1) {
         const idx i0_group = point0;
-        const idx first4 = i0_group * 4;
-        if ((size_t)out % 16 == 0 && (size_t)x1 % 16 == 0 && first4 + 4 <= n0) {
-            const xt_pack<float, 4> x5 = *(const xt_pack<float, 4>*)(out + first4);
-            const xt_pack<float, 4> x6 = *(const xt_pack<float, 4>*)(x1 + first4);
+        const idx first3 = i0_group * 4;
+        if ((size_t)out % 16 == 0 && (size_t)x1 % 16 == 0 && first3 + 4 <= n0) {
+            const xt_pack<float, 4> x5 = *(const xt_pack<float, 4>*)(out + first3);
+            const xt_pack<float, 4> x6 = *(const xt_pack<float, 4>*)(x1 + first3);
             xt_pack<float, 4> r7;
             #pragma unroll
-            for (int u3 = 0; u3 < 4; ++u3) {
-                r7.at[u3] = x5.at[u3] - (s1 * (x6.at[u3] + (s0 * x5.at[u3])));
+            for (int u4 = 0; u4 < 4; ++u4) {
+                r7.at[u4] = x5.at[u4] - (s1 * (x6.at[u4] + (s0 * x5.at[u4])));
             }
-            *(xt_pack<float, 4>*)(out + first4) = r7;
+            *(xt_pack<float, 4>*)(out + first3) = r7;
         }
-        else for (idx i8 = first4; i8 < n0 && i8 < first4 + 4; ++i8) {
+        else for (idx i8 = first3; i8 < n0 && i8 < first3 + 4; ++i8) {
             const float t9 = out[i8];
             out[i8] = t9 - (s1 * (x1[i8] + (s0 * t9)));
         }

@@ -255,7 +255,9 @@ class Function(Packs):
             self.outside([s.value for s in grid.stores], lambda x: x.free <= bound, known)
             points = reduce(lambda a, b: a * b, (e for _, e in grid.inner), index(1))
             q, inner = self.name("point"), self._total(points, known)
-            with self.block(f"for (idx {q} = {number}; {q} < {inner}; {q} += {grid.team})"):
+            done = self.packs_of_row(grid.inner[0][0], inner, number, known) if len(grid.inner) == 1 else "0"
+            start = number if done == "0" else f"{done} + {number}"
+            with self.block(f"for (idx {q} = {start}; {q} < {inner}; {q} += {grid.team})"):
                 inside = known.copy()
                 self._unfolded(grid.inner, q, inside)
                 self.store_all(inside)

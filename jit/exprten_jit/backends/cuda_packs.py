@@ -19,6 +19,7 @@ class Packs(Rows):
     """Writes stores."""
 
     grid: Grid
+    at_once: int
 
     def store_all(self, known: Known) -> None:
         """Everything is computed before anything is stored."""
@@ -41,12 +42,14 @@ class Packs(Rows):
         grid = self.grid
         if not grid.axes or any(isinstance(n, Fold) for s in grid.stores for n in walk(s.value)):
             return 1
-        innermost = grid.axes[-1][0]
-        if any(steps(s, innermost) != 1 or s.leaf.pairs for s in grid.stores):
+        return self.many_along(grid.axes[-1][0])
+
+    def many_along(self, innermost: Axis) -> int:
+        """How many elements along an axis fill what a thread reads and writes at once."""
+        if any(steps(s, innermost) != 1 or s.leaf.pairs for s in self.grid.stores):
             return 1
-        leaves = [*(s.leaf for s in grid.stores), *(x.leaf for x in self._in_a_row(innermost))]
-        widest = max(leaf.dtype.itemsize for leaf in leaves)
-        return WIDEST // widest
+        leaves = [*(s.leaf for s in self.grid.stores), *(x.leaf for x in self._in_a_row(innermost))]
+        return WIDEST // max(leaf.dtype.itemsize for leaf in leaves)
 
     def _in_a_row(self, innermost: Axis) -> list[Load]:
         """The loads of elements that lie one behind the other."""
@@ -57,40 +60,63 @@ class Packs(Rows):
         ]  # fmt: skip
 
     def packs(self, many: int, known: Known) -> None:
+        """As many elements as are one group, at once where they lie so."""
         innermost, extent = self.grid.axes[-1]
-        loads, u = self._in_a_row(innermost), self.name("u")
         first = self.name("first")
         self.put(f"const idx {first} = {innermost.name}_group * {many};")
-        here = known.copy()
-        here.indices[innermost] = first
         n = self.index(extent, known)
-        with self.block(f"if ({' && '.join([*self._aligned(many, loads, known), f'{first} + {many} <= {n}'])})"):
-            inside = here.copy()
-            packs: dict[Load, str] = {}
-            for x in loads:
-                packs[x] = self.name("x")
-                kind = f"xt_pack<{in_memory(x.leaf.dtype)}, {many}>"
-                at = f"{x.leaf.name} + {self.index(x.offset, here)}"
-                self.put(f"const {kind} {packs[x]} = *({'const ' + kind}*)({at});")
-            results = [self.name("r") for _ in self.grid.stores]
-            for s, r in zip(self.grid.stores, results, strict=True):
-                self.put(f"xt_pack<{in_memory(s.leaf.dtype)}, {many}> {r};")
-            self.outside([s.value for s in self.grid.stores], lambda x: innermost not in x.free, inside)
-            self.put("#pragma unroll")
-            with self.block(f"for (int {u} = 0; {u} < {many}; ++{u})"):
-                inside.indices[innermost] = f"({first} + {u})"
-                for x, pack in packs.items():
-                    inside.values[x] = decoded(f"{pack}.at[{u}]", x.leaf.dtype)
-                for s, r in zip(self.grid.stores, results, strict=True):
-                    self.put(f"{r}.at[{u}] = {bare(encoded(self.value(s.value, inside), s.leaf.dtype))};")
-            for s, r in zip(self.grid.stores, results, strict=True):
-                kind = f"xt_pack<{in_memory(s.leaf.dtype)}, {many}>"
-                self.put(f"*({kind}*)({s.leaf.name} + {self.index(s.offset, here)}) = {r};")
+        aligned = self._aligned(many, self._in_a_row(innermost), known)
+        with self.block(f"if ({' && '.join([*aligned, f'{first} + {many} <= {n}'])})"):
+            self._pack(many, innermost, first, known)
         rest = self.name("i")
         with self.block(f"else for (idx {rest} = {first}; {rest} < {n} && {rest} < {first} + {many}; ++{rest})"):
             inside = known.copy()
             inside.indices[innermost] = rest
             self.store_all(inside)
+
+    def packs_of_row(self, innermost: Axis, n: str, number: str, known: Known) -> str:
+        """Whole groups along a row by all threads of a team, `number` being a thread's. Returns how many elements that were."""
+        many, whole, first = self.many_along(innermost), self.name("whole"), self.name("first")
+        if many == 1:
+            return "0"
+        start, tests = known.copy(), dict[str, None]()
+        start.indices[innermost] = "0"
+        places: list[Load | Store] = [*self._in_a_row(innermost), *self.grid.stores]
+        for x in places:
+            at = f"(size_t)({x.leaf.name} + {self.index(x.offset, start)})"
+            tests[f"{at} % {x.leaf.dtype.itemsize * many} == 0"] = None
+        self.put(f"const idx {whole} = {' && '.join(tests)} ? {n} / {many} * {many} : 0;")
+        team = self.grid.team
+        with self.block(f"for (idx {first} = {number} * {many}; {first} < {whole}; {first} += {team * many})"):
+            self._pack(many, innermost, first, known)
+        self.at_once = many
+        return whole
+
+    def _pack(self, many: int, innermost: Axis, first: str, known: Known) -> None:
+        """Elements from `first` on, read and stored at once."""
+        loads, u, here = self._in_a_row(innermost), self.name("u"), known.copy()
+        here.indices[innermost] = first
+        inside = here.copy()
+        packs: dict[Load, str] = {}
+        for x in loads:
+            packs[x] = self.name("x")
+            kind = f"xt_pack<{in_memory(x.leaf.dtype)}, {many}>"
+            at = f"{x.leaf.name} + {self.index(x.offset, here)}"
+            self.put(f"const {kind} {packs[x]} = *({'const ' + kind}*)({at});")
+        results = [self.name("r") for _ in self.grid.stores]
+        for s, r in zip(self.grid.stores, results, strict=True):
+            self.put(f"xt_pack<{in_memory(s.leaf.dtype)}, {many}> {r};")
+        self.outside([s.value for s in self.grid.stores], lambda x: innermost not in x.free, inside)
+        self.put("#pragma unroll")
+        with self.block(f"for (int {u} = 0; {u} < {many}; ++{u})"):
+            inside.indices[innermost] = f"({first} + {u})"
+            for x, pack in packs.items():
+                inside.values[x] = decoded(f"{pack}.at[{u}]", x.leaf.dtype)
+            for s, r in zip(self.grid.stores, results, strict=True):
+                self.put(f"{r}.at[{u}] = {bare(encoded(self.value(s.value, inside), s.leaf.dtype))};")
+        for s, r in zip(self.grid.stores, results, strict=True):
+            kind = f"xt_pack<{in_memory(s.leaf.dtype)}, {many}>"
+            self.put(f"*({kind}*)({s.leaf.name} + {self.index(s.offset, here)}) = {r};")
 
     def _aligned(self, many: int, loads: Sequence[Load], known: Known) -> Iterator[str]:
         """What makes every group of elements lie at a multiple of its size."""

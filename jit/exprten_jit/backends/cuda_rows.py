@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from ..grid import HELD, WARP, Grid, exact
 from ..ir import Axis, Const, Fold, Op, Param, Value, components
 from ..passes import Pass
-from .cuda_folds import Folds, Row
+from .cuda_folds import Row
+from .cuda_lanes import Lanes
 from .cuda_text import in_register
 from .cuda_values import Known, bare, encoded
 
 
-class Rows(Folds):
+class Rows(Lanes):
     """Writes rows that are held."""
 
     rooms: set[str]

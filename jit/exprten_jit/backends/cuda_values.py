@@ -72,9 +72,9 @@ class Values:
     # indices
 
     def index(self, root: Value, known: Known) -> str:
-        """An index."""
+        """An index: of `idx`, or where data decide it, for which no bound is known, of 64 bits."""
         if not is_index(root, self.plain):
-            return f"(idx){self.value(root, known)}"
+            return self.value(root, known)
         done: dict[Value, str] = {}
         for node in walk(root):
             done[node] = self._index(node, done, known)
