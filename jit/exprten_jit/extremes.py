@@ -72,4 +72,5 @@ for _name, _extreme, _compare, _reference in (
         partial(_nowhere, _extreme),
         exact=lambda _: True,
         after=partial(_later, _compare),
+        extreme=_extreme,
     )

@@ -56,7 +56,8 @@ class Reducer:
     nor NaN.
 
     A reducer may have several accumulators: `combine` is then a function of two tuples of kernel IR, and `identity`, of their types,
-    gives a tuple. `after` does the same, in less, where all of the second stood behind all of the first.
+    gives a tuple. `after` does the same, in less, where all of the second stood behind all of the first. The second accumulator of one of an `extreme`
+    tells where the first stood, which is that reducer's.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Reducer:
     exact: Callable[[DType], bool] = lambda dtype: dtype.kind != "f"
     quick: str = ""
     after: Callable[[Sequence[Any], Sequence[Any]], tuple[Any, ...]] | None = None
+    extreme: str = ""
 
 
 def _same(dtype: DType) -> DType:

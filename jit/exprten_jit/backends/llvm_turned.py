@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial, reduce
 
-from ..ir import Fold, Load, Value
+from ..derived import apply
+from ..ir import Fold, Load, Op, Value, fold, local
 from ..reducers import SHORT, halved, reducer_of
 from ..rewrite import affine, in_a_row
 from ..vectors import LEAST_BITS, cheap, computed
@@ -42,6 +43,8 @@ class Turned(Folds):
         """A fold of short rows, a row for each lane of `where`, computed along the rows. A maximum is first taken with one comparison an
         element, and with the full rule where there was a NaN, or where it is a zero, whose sign decides.
         """
+        if _is_position(node):
+            return self._positions(node, known, where)
         full = partial(self._along_rows, node, known, where, partial(self.combine, node), partial(self.join, node))
         if not reducer_of(node.reducer).quick or node.dtype.kind != "f":
             return full(None)
@@ -54,6 +57,35 @@ class Turned(Folds):
         place = self._places([node], [[found]])
         t.when(t.let(f"or i1 {some[0]}, {some[1]}", "i1").name, lambda: self._put([node], place, "0", full(None)))
         return self._get([node], place, "0", where.count)
+
+    def _positions(self, node: Fold, known: Known, where: Where) -> Row:
+        """An extreme of each row and where it stands: it is found alone, and then the first element that equals it, or is NaN. Lanes that
+        hold no element are behind all others.
+        """
+        t, dtype, width = self.text, node.dtypes[0], min(self.most, where.count)
+        alone = fold(reducer_of(node.reducer).extreme, node.axis, node.extent, node.bodies[:1], node.order)
+        assert isinstance(alone, Fold)
+        (found,) = self.along_rows(alone, dict(known), where)
+        x, extreme = local("a", dtype), local("b", dtype)
+        here = apply("equal", x, extreme)
+        here = apply("logical_or", here, apply("not_equal", x, x)) if dtype.kind == "f" else here
+        left, kind = self.splat(Lanes(self._narrow(known[node.extent].name), "i32"), width), f"i{self.most}"
+        place, index = t.reserve(f"[{where.count} x {node.dtypes[1].memory}]"), node.dtypes[1]
+        for r in range(where.count):
+            inside, bits = self._one_row(node, known, where, r), "0"
+            best = self._shuffled(found, found, [r] * width)
+            for first in range(0, self.most, width):
+                mask = None if first + width <= self.least else self._below(left, first).name
+                element = self.value(node.bodies[0], dict(inside), Where(node.axis, str(first), width, mask))
+                same = self.value(here, {x: element, extreme: best}, None)
+                part = t.let(f"bitcast {same} to i{width}", f"i{width}")
+                part = t.let(f"zext {part} to {kind}", kind) if width < self.most else part
+                bits = t.let(f"or {kind} {bits}, {t.let(f'shl {part}, {first}', kind).name}", kind).name
+            at = t.call(f"@llvm.cttz.{kind}", kind, 1, Lanes(bits, kind), Lanes("false", "i1"))
+            change = "trunc" if self.most > index.bits else "zext"
+            at = at if self.most == index.bits else t.let(f"{change} {at} to {index.lane}", index.lane)
+            self.keep(index, at, self.accumulator(index, place, str(r), 1))
+        return [found, self.kept(index, self.accumulator(index, place, "0", where.count), where.count)]
 
     def _along_rows(
         self, node: Fold, known: Known, where: Where, combine: Combine, join: Combine, sums: list[Lanes] | None
@@ -195,3 +227,10 @@ def _is_row(x: Load, node: Fold, where: Where) -> bool:
 
 def _widest(node: Fold) -> int:
     return max(dtype.bits for dtype in node.dtypes)
+
+
+def _is_position(node: Fold) -> bool:
+    """Whether a fold tells where an extreme of what lies in memory stands: nothing that is computed might differ the second time."""
+    if not reducer_of(node.reducer).extreme or not isinstance(node.bodies[0], Load):
+        return False
+    return isinstance(node.bodies[1], Op) and node.bodies[1].op == "cast" and node.bodies[1].args[0] is node.axis
