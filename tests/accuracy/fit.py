@@ -246,7 +246,7 @@ FITS: dict[str, Fit] = {
     "SIN_FAST_32": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, HALF, 3, lambda z: z, 32),
     "SIN_FAST_64": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, HALF, 7, lambda z: z),
     "TAN_32": Fit("(tan(r) / r - 1) / r² in r²", _root(_tan_rest), 0, EIGHTH, 6, lambda z: z, 32),
-    "TAN_64": Fit("(tan(r) / r - 1) / r² in r²", _root(_tan_rest), 0, EIGHTH, 14, lambda z: z),
+    "TAN_64": Fit("(tan(r) / r - 1) / r² in r²", _root(_tan_rest), 0, 0.000977, 3, lambda z: z),
     "ATAN_32": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 1, 8, lambda z: z, 32),
     "ATAN_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 0.1717, 11, lambda z: z),
     "ATAN_TABLE_64": Fit("(atan(t) / t - 1) / t² in t²", _root(_atan_rest), 0, 0.0102, 5, lambda z: z),
@@ -263,6 +263,9 @@ FITS: dict[str, Fit] = {
     "SINH_64": Fit("(sinh(t) / t - 1) / t² in t²", _root(_sinh_rest), 0, 1, 7, lambda z: z),
     "TANH_32": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.85, 6, lambda z: z, 32),
     "TANH_64": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.9, 14, lambda z: z),
+    "LOG2_TABLE_64": Fit(
+        "(log2(1 + r) / r - 1 / ln(2)) / r", lambda f: (_log_of(f) - 1) / f / mp.log(2), -0.03559, 0.03559, 8, abs
+    ),
     "LOG2_64": Fit("2 / ln(2) (atanh(s) / s - 1 - s² / 3) / s⁴ in s²", _root(_log2_rest), 0, S2, 6, lambda z: z),
     "LOG2_F": Fit("(2 atanh(s) / ln(2) / s) in s², for float32 in float64", _root(_log2_of), 0, S2, 4),
     "EXP2_F": Fit("(2 ** r - 1) / r, for float32 in float64", _exp2_of, -0.5, 0.5, 5, abs),
@@ -373,15 +376,32 @@ def behind(part: int) -> list[float]:
     return [parts(mp.pi - mp.mpf(float(mp.atan(x))), 64, 2)[part] for x in middles()]
 
 
+def sixteenths() -> list[float]:
+    """Numbers near the whole multiples of 1/16 up to pi / 4."""
+    return [0.0] + [nearly_exact(mp.tan, mp.mpf(k) / 16) for k in range(1, 16)]
+
+
+def binary_logs(part: int) -> list[float]:
+    """Of c to base 2, in two parts: the first has 40 bits behind the point."""
+    with mp.workprec(200):
+        exact = [-mp.log(mp.mpf(n), 2) for n in inverses()]
+        first = [mp.nint(x * 2**40) / 2**40 for x in exact]
+        return [float(x if part == 0 else y - x) for x, y in zip(first, exact, strict=True)]
+
+
 CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
     "LOG_INVERSE": ("1 / c for 16 intervals", inverses),
     "LOG_COARSE": ("The logarithms of c², to 16 bits", lambda: logs(coarse)),
     "LOG_FINE": ("What is left of them", lambda: logs(fine)),
+    "LOG2_COARSE": ("The logarithms of c to base 2, to 40 bits", lambda: binary_logs(0)),
+    "LOG2_FINE": ("What is left of these", lambda: binary_logs(1)),
     "LOG_TWO": ("Parts of the logarithm of 4", lambda: [part(mp.log(4)) for part in (coarse, fine)]),
     "ATAN_MIDDLE": ("Numbers in 16 intervals", middles),
     "ATAN_OF_MIDDLE": ("Their arctangents", lambda: [float(mp.atan(x)) for x in middles()]),
     "PI_LESS_ATAN": ("pi less these", lambda: behind(0)),
     "PI_LESS_ATAN_REST": ("What is left of that", lambda: behind(1)),
+    "TAN_AT": ("Angles, a sixteenth apart", sixteenths),
+    "TAN_OF": ("Their tangents", lambda: [float(mp.tan(x)) for x in sixteenths()]),
     "HALF_PI_32": (
         "Parts of pi / 2",
         lambda: parts(mp.pi / 2, 32, 3, down=True),

@@ -16,6 +16,7 @@ from .terms import (
     copysign,
     fast_two_sum,
     fma,
+    lookup,
     ordinary,
     polynomial,
     power_of_two,
@@ -26,6 +27,7 @@ from .terms import (
 )
 
 LN2 = {32: (0.693145751953125, 1.4286068203094172e-06), 64: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
+FIRST_64 = 0x3FE6780000000000  # the bits of the float64 at which the intervals of LOG_INVERSE begin
 ROOT_HALF = {32: 0x3F3504F3, 64: 0x3FE6A09E667F3BCD}  # the bits of sqrt(1/2)
 
 
@@ -130,8 +132,23 @@ def _to_base(rows: dict[int, _Base]) -> Callable[[Term, Term], Term]:
     return core
 
 
+def _binary(a: Term, more: int = 0) -> Term:
+    """log2(2**more a) for a normal float64 above 0: k, that of c, one of 16, and of 1 + r = 2**-k a / c, where r is exact."""
+    count = a.bits() - FIRST_64
+    entry = count >> 48
+    z = ((count & ((1 << 52) - 1)) + FIRST_64).bits(a.dtype)
+    r = fma(z, lookup(entry, c.LOG_INVERSE), -1.0)
+    base = as_float((count >> 52) + more) + lookup(entry, c.LOG2_COARSE)
+    near, lost = two_product(r, _LOG2[64].factor[0])
+    rest = fma(r * r, polynomial(c.LOG2_TABLE_64, r), fma(r, _LOG2[64].factor[1], lost))
+    total, beyond = fast_two_sum(base, near)
+    return total + (beyond + (rest + lookup(entry, c.LOG2_FINE)))
+
+
 def log2(a: Term) -> Term:
     """Within 1 unit of the last place; exact for powers of 2."""
+    if a.dtype.bits == 64:
+        return _finished(~ordinary(a), a, _binary(a), _binary(a * 2.0**54, -54))
     return whole_range(_to_base(_LOG2), a)
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from ..dtypes import INDEX
 from ..ir import const
 from . import coefficients as c
+from .double import Double, choice
 from .terms import (
     INF,
     NAN,
@@ -22,6 +23,7 @@ from .terms import (
     fabs,
     fast_two_sum,
     fma,
+    lookup,
     nearest,
     polynomial,
     rarely,
@@ -40,13 +42,12 @@ class _Trig:
     limit: float
     sin: tuple[float, ...]
     cos: tuple[float, ...]
-    tan: tuple[float, ...]
     fast: tuple[float, ...]
 
 
 _TRIG = {
-    32: _Trig(c.HALF_PI_32, 2.0**17, c.SIN_32, c.COS_32, c.TAN_32, c.SIN_FAST_32),
-    64: _Trig(c.HALF_PI_64, 2.0**30, c.SIN_64, c.COS_64, c.TAN_64, c.SIN_FAST_64),
+    32: _Trig(c.HALF_PI_32, 2.0**17, c.SIN_32, c.COS_32, c.SIN_FAST_32),
+    64: _Trig(c.HALF_PI_64, 2.0**30, c.SIN_64, c.COS_64, c.SIN_FAST_64),
 }
 
 
@@ -202,13 +203,34 @@ def _fast_sine(quarters: int) -> Callable[[Term], Term]:
     return function
 
 
-def _tan_of(angle: _Angle) -> Term:
+def _tan_of_float64(angle: _Angle) -> Term:
+    """abs(r) is one of 16 angles, whose tangents T are numbers, all but, and s: tan(r) is (T + t) / (1 - T t) with t = tan(s), or where
+    the quarter is odd the other way round; t and both sums are in two parts.
+    """
+    y = fabs(angle.r)
+    entry = (y + 1.5 * 2.0**48).bits()
+    whole, s = lookup(entry, c.TAN_OF), y - lookup(entry, c.TAN_AT)
+    z = s * s
+    series = fma(z * z, polynomial(c.TAN_64[2:], z), polynomial(c.TAN_64[:2], z))
+    t, more = fast_two_sum(s, fma(s * z, series, -_turned(angle.less, angle.r.bits() >> 63)))
+    above, lost = fast_two_sum(whole, t)
+    below = fma(-whole, t, 1.0)
+    sums = Double(above, lost + more), Double(below, fma(-whole, t, 1.0 - below))
+    even = (angle.quarter & 1).equals(0)
+    n, d = choice(even, *sums), choice(even, *reversed(sums))
+    inverse = 1.0 / d.high
+    q = n.high * inverse
+    q = fma(fma(-q, d.low, fma(-q, d.high, n.high) + n.low), inverse, q)
+    return _turned(copysign(q, angle.r), angle.quarter)
+
+
+def _tan_of_float32(angle: _Angle) -> Term:
     """tan(r) as r and more, in two parts; where the quarter is odd -1 over it, with one step of Newton's."""
     r = angle.r
     z = r * r
     cube, lost = two_product(r, z)
     lost = fma(r, fma(r, r, -z), lost) * (1 / 3)
-    more = fma(cube, polynomial(_TRIG[r.dtype.bits].tan, z), lost - fma(z, angle.less, angle.less))
+    more = fma(cube, polynomial(c.TAN_32, z), lost - fma(z, angle.less, angle.less))
     t, lost = fast_two_sum(r, more)
     q = -1.0 / t
     reciprocal = fma(q, fma(q, lost, fma(q, t, 1.0)), q)
@@ -224,11 +246,11 @@ def fast_tan(a: Term) -> Term:
     for part in _TRIG[32].half_pi:
         r = fma(k, -part, r)
     z = r * r
-    t = fma(r * z, polynomial(_TRIG[32].tan, z), r)
+    t = fma(r * z, polynomial(c.TAN_32, z), r)
     near = where((shifted.bits() & 1).equals(0), t, -1.0 / t)
-    return _in_range(a, near, _tan_of(_far_of(a)))
+    return _in_range(a, near, _tan_of_float32(_far_of(a)))
 
 
 sin, cos = _of_angle(sine), _of_angle(sine, 1)
-tan = _of_angle(_tan_of)
+tan = _of_angle(lambda angle: (_tan_of_float64 if angle.r.dtype.bits == 64 else _tan_of_float32)(angle))
 fast_sin, fast_cos = _fast_sine(0), _fast_sine(1)
