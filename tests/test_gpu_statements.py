@@ -38,6 +38,15 @@ def test_folds_have_the_bits_of_the_cpu(gpu: xt.Device, shape: tuple[int, int]) 
         np.testing.assert_array_equal(here, there)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_functions_by_tables_have_the_bits_of_the_cpu(gpu: xt.Device, dtype: type[np.floating]) -> None:
+    x = (np.random.default_rng(3).standard_normal(500) * np.logspace(-3, 3, 500)).astype(dtype)
+    here, there = (xt.array(x, device=device) for device in (xt.cpu(), gpu))
+    for function in (xt.tan, xt.arctan, lambda a: xt.log2(xt.absolute(a)), lambda a: xt.power(xt.absolute(a), a / 99)):
+        np.testing.assert_array_equal(*(xt.evaluate(function(a)).numpy() for a in (here, there)))
+    np.testing.assert_array_equal(*(xt.evaluate(xt.arctan2(a, xt.flip(a, 0))).numpy() for a in (here, there)))
+
+
 def test_a_statement_waits_for_the_streams_of_its_operands(gpu: xt.Device) -> None:
     with xt.Stream(gpu):
         a = xt.ones(1000, device=gpu)
