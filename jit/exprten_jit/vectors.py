@@ -73,6 +73,8 @@ def vector_over(
     stream = machine.streams and unit and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
     masked = masked and not kernel.reverse
     groups, short = min(unroll(nodes), max(1, MOST_ROWS // apart)), short and masked
+    if groups == MOST and not kernel.short and all(dtype.wide for dtype in memory):
+        groups *= 2  # numbers rounded after each operation make long chains (1.04 to 1.08)
     upper = unit and not short and all(dtype.rounding == "upper" for dtype in memory)
     woven = upper and groups % 2 == 0 and not any(_counts(node) for node in nodes)
     return Vector(axis, low, high, lanes, groups, masked, stores, stream, short=short, woven=woven)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import coefficients as c
-from .activation import LOWEST
+from .activation import LOWEST, TANH_CUBIC, TANH_SCALE
 from .exp import LOG2_E, bounds, reduced
 from .log import split, whole_range
 from .terms import (
@@ -25,6 +25,8 @@ from .terms import (
     power_of_two,
     rarely,
     scale,
+    two_product,
+    two_sum,
     where,
 )
 
@@ -153,3 +155,25 @@ def mish(a: Term) -> Term:
     e = scale(value, k)
     ratio = fma(value, e, value + value) / fma(e, e + 2.0, 2.0)
     return scale(greater(a, 10.0 * LOWEST[a.dtype.bits]) * ratio, k)
+
+
+# Numbers in two parts, of either type.
+_TANH_SCALE = {32: (1.5957691669464111, -4.534068054340423e-08), 64: TANH_SCALE}
+_TANH_CUBIC = {32: (0.07135481387376785, 2.3988324659995897e-09), 64: TANH_CUBIC}
+
+
+def gelu_tanh(a: Term) -> Term:
+    """What exp is of, x (s + c x²), in two parts: its error is the tail's in proportion."""
+    (first, second), (cubic, beyond) = _TANH_SCALE[a.dtype.bits], _TANH_CUBIC[a.dtype.bits]
+    x = lesser(fabs(a), 15.0 if a.dtype.bits == 32 else 30.0)
+    square, lost = two_product(x, x)
+    part, rest = two_product(square, cubic)
+    factor, more = two_sum(part, part.like(first))
+    more = more + (fma(square, beyond, fma(lost, cubic, rest)) + second)
+    inside, lost = two_product(x, factor)
+    k, _ = nearest(-inside, LOG2_E)
+    r = reduced(-inside, k) - fma(x, more, lost)
+    value = polynomial((1.0, 1.0, *_EXP[a.dtype.bits]), r)
+    below = a < 0.0
+    found = scale(x * where(below, value, 1.0) / (1.0 + scale(value, k)), where(below, k, 0.0))
+    return where(a > x, a, copysign(found, a))
