@@ -69,13 +69,13 @@ def log10(a: Term) -> Term:
 
 
 def log1p(a: Term) -> Term:
-    """1 + a is 2**k (1 + f); f is 2**-k a + (2**-k - 1), rounded once."""
+    """1 + a is 2**k (1 + f); f is 2**-k a + (2**-k - 1), rounded once, while 2**-k is a normal number."""
     total = a + 1.0
     k, large = split(total)
     s = power_of_two(-k, a.dtype)
-    f = where(a > 2.0 ** (a.form.mantissa + 2), large, fma(a, s, s - 1.0))
-    special = where(a.equals(-1.0), -INF, where(a > 0.0, a, NAN))
-    return copysign(rarely(~ordinary(total), special, _natural(as_float(k), f)), a)
+    near, far = (_natural(as_float(k), f) for f in (fma(a, s, s - 1.0), large))
+    special = where(a.equals(-1.0), -INF, where(a > 0.0, where(a < INF, far, a), NAN))
+    return copysign(rarely(~ordinary(total, spared=2), special, near), a)
 
 
 def _expm1_parts(x: Term) -> Pair:
