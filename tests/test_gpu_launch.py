@@ -276,6 +276,19 @@ def test_rows_that_fold_share_their_launches(driver: EmulatedDriver) -> None:
     assert new(driver, lambda: trusted.foreach(ws, gs, lr=0.75), *asked) == ["launch"] * 3
 
 
+@direct
+def test_rows_that_fold_are_entered_from_machine_code(driver: EmulatedDriver) -> None:
+    shapes = [(n + 1, 3) for n in range(20)]  # as many kinds of rows: sizes are those of a kind
+    ws, gs = on(xt.gpu(0), *shapes), on(xt.gpu(0), *shapes)
+    us, hs = ([xt.array(t.numpy()) for t in ts] for ts in (ws, gs))
+    for _ in range(5):
+        runs = python_runs(lambda: trusted.foreach(ws, gs, lr=0.5))
+        trusted.foreach(us, hs, lr=0.5)
+    assert runs == 0
+    for w, u in zip(ws, us, strict=True):
+        np.testing.assert_array_equal(w.numpy(), u.numpy())
+
+
 def test_rows_that_are_folded_along_share_launches_where_they_are_held_alike(driver: EmulatedDriver) -> None:
     @xt.kernel
     def centred(w):  # type: ignore[no-untyped-def]
