@@ -80,7 +80,8 @@ class Folds(Values):
         """A row of few elements: one a lane, in registers."""
         lanes = self._lanes(node, SHORT)
         k = self.name("k")
-        self.put("#pragma unroll")
+        folds = any(isinstance(x, Fold) for x in walk(*node.bodies))
+        self.put(f"#pragma unroll{' 1' if folds else ''}")  # 16 times 16 elements: NVRTC takes minutes for the text
         with self.block(f"for (int {k} = 0; {k} < {SHORT}; ++{k})"):
             self._set([f"{x}[{k}]" for x in lanes], self._identity(node))
             with self.block(f"if ({k} < {n})"):
