@@ -41,6 +41,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
 
 
 WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth
+ALONE = 12  # elements: from here on a row of which nothing but cheap folds is made is folded along sooner
 
 
 def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group, ...]]:
@@ -49,7 +50,9 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
     what it is with the loop over a row innermost.
     """
     opened, groups = unrolled(kernel)
-    if groups and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
+    alone = kernel.short >= ALONE and len(opened.axes) == len(kernel.axes)
+    along = alone and _in_lanes(kernel, machine)
+    if groups and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
         return kernel, opened, groups
     if kernel.packed:
         kernel = replace(kernel, short=next(most for most in SHORT if kernel.short <= most), packed=False)
