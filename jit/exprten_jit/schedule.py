@@ -20,7 +20,7 @@ from .keeping import kept, kept_of_rows
 from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .placing import affine_lets, folds_inside, loop_over, place
 from .reducers import SHORT
-from .rewrite import substitute, walk
+from .rewrite import steps, substitute, walk
 from .runs import repeated, running_on
 from .strips import Stripping
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
@@ -59,12 +59,15 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
     if kernel.short <= SHORT[1] or _in_lanes(kernel, machine):
         return kernel, kernel, ()
     *outer, lanes = kernel.axes
-    return kernel, replace(kernel, short=0, axes=(*outer[:-1], lanes, *outer[-1:])), ()
+    return kernel, other_inside(replace(kernel, short=0, axes=(*outer[:-1], lanes, *outer[-1:]))), ()
 
 
 def _in_lanes(kernel: Kernel, machine: Machine) -> bool:
-    """Whether rows that are not so short are folded in lanes: where that is cheap, and little text."""
+    """Whether rows that are not so short are folded in lanes: where that is cheap, and little text, and rows are stored as they lie."""
     folds = folds_of(*(store.value for store in kernel.stores))
+    rows = [axis for axis, extent in kernel.axes[:-1] if extent in {node.extent for node in folds}]
+    if any(steps(store, axis) != 1 for store in kernel.stores for axis in rows):
+        return False
     held = kept_of_rows(kernel, folds)
     wide = machine.vector_bits >= LEAST_BITS and {32, 64} <= machine.masked_bits
     kept = [node for node in folds if held is not None and node is held[0]]
