@@ -559,6 +559,23 @@ def test_rows_that_are_written_out_compute_each_element_once():
     assert str(plan.nest).count("scale(") == 5
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("n", [11, 16, 17, 33, 100])
+def test_extremes_of_short_rows(n, dtype):
+    x = np.random.default_rng(n).integers(-9, 9, (163, n)).astype(dtype)
+    if dtype != "int32":
+        x[5, 3] = x[17, n - 1] = x[62] = np.nan
+        x[40:60] = -np.abs(x[40:60])
+        x[40:60, 5:9] = [-0.0, 0.0, -0.0, 0.0]
+        x[61], x[100, 2], x[101, :2] = -np.inf, np.inf, [np.nan, -np.inf]
+    for source in (xt.asarray(x), xt.asarray(np.pad(x, ((0, 0), (0, 1))))[:, :n]):
+        for name in ("max", "min", "argmax", "argmin"):
+            want = getattr(np, name)(x, 1)
+            got = xt.evaluate(getattr(xt, name)(source, 1)).numpy()
+            np.testing.assert_array_equal(got, want, f"{name} of {n}")
+        assert not np.signbit(xt.evaluate(xt.max(source, 1)).numpy()[40:60]).any() or dtype == "int32"
+
+
 LINED = ("contiguous", "offset", "padded", "repeated rows")  # elements of a row side by side
 
 
