@@ -32,6 +32,7 @@ FLOORS = {
         "vectors",
         "cuts placing keeping",
         "runs strips tiles",
+        "onward",
         "schedule work bounds passes",
         "grid",
         "gridlist gridtext gridwork",

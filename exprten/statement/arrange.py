@@ -28,6 +28,7 @@ from .axes import (
     loops_of,
     merged,
     rows_are_near,
+    runs_onto,
     short_rows,
 )
 from .gather import WEAK, Gathered, ones
@@ -71,6 +72,7 @@ class Signature:
     rows: bool = False  # folds lie nearer together than the innermost axis does
     few: int = 0  # most columns that folds run across, where rows are taken whole
     low: bool = False  # and each fold takes one block of rows
+    onto: int | None = None  # the axis along which the columns that folds run across run on
     device: str = "cpu"  # the kind of device
     decided: tuple[
         bool | None, ...
@@ -120,7 +122,9 @@ def arrange(
     names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
     other = _across(axes, extents, strides[count:]) if free and not found.indexed else []
     near = None if found.indexed else [*axes[-1:], *other]
-    few, low = few_columns(axes, same, extents) if vectors and same is not None and not short else (0, False)
+    folds = vectors and same is not None and not short
+    onto = runs_onto(axes, same, extents) if folds and same is not None and free else None
+    few, low = few_columns(axes, same, extents) if folds and same is not None and onto is None else (0, False)
     moved = (
         free
         and found.indexed
@@ -137,7 +141,7 @@ def arrange(
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, packed, bool(same) and apart and not reverse, moved or bool(other), runs, same is not None and not short and rows_are_near(axes, same), few, low, target.device.kind,
+        short, packed, bool(same) and apart and not reverse, moved or bool(other), runs, same is not None and not short and rows_are_near(axes, same), few, low, onto, target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)

@@ -215,6 +215,30 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> tuple[int, b
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read
 
 
+NARROW = 64  # columns: of so many and more a row is long enough
+
+
+def runs_onto(axes: list[int], same: Same, extents: list[int]) -> int | None:
+    """The outer axis along which the columns of all folds run on behind those of the innermost one, where these are few."""
+    found = same.found
+    if len(axes) < 2 or extents[-1] >= NARROW or found.params or found.counters:
+        return None
+    inner, below = same.of((TARGET, axes[-1])), set[int]().union(*(_below(found, n) for n in found.folds))
+    views = [(same.dims(n), view.strides) for n, view in zip(_leaves(found), found.layouts, strict=True) if n in below]
+    for k in axes[:-1]:
+        outer = same.of((TARGET, k))
+        alike = all(inner in same.dims(n) and outer in same.dims(n) for n in found.folds)
+        if alike and all(_follows(dims, steps, outer, inner, extents[-1]) for dims, steps in views):
+            return k
+    return None
+
+
+def _follows(dims: list[Place | None], steps: Sequence[int], outer: Place, inner: Place, count: int) -> bool:
+    """Whether rows of so many elements along one axis follow each other along another, or neither is an operand's."""
+    found = [steps[dims.index(p)] if p in dims else None for p in (outer, inner)]
+    return found[1] == 1 and found[0] == count if found[1] is not None else found[0] is None
+
+
 def loops_of(axes: list[int], same: Same, target: Layout, free: bool, reverse: bool) -> list[int]:
     """The target's axes in the order of the loops. `free`: elements may be stored in any order. Where some are side by side in what is
     folded and others in the target, sizes decide what is innermost, but not which way a fold is taken.

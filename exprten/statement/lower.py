@@ -197,6 +197,7 @@ class _Lowering:
                 self.signature.few,
                 self.signature.low,
                 self.signature.packed,
+                None if self.signature.onto is None else axis(f"i{self.signature.onto}"),
             )
             if self.reduce:
                 settle = ordered(kernel)

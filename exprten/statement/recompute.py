@@ -49,9 +49,10 @@ def repeats(value: Value, around: Folded, sizes: Mapping[str, int]) -> int:
 
 def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
     """How often a value is evaluated by a loop nest; `extents` of its axes, outermost first."""
-    if nest.groups or nest.turned:
+    depth, block = _placed(value, nest)
+    if depth is None or nest.groups or nest.turned:
         return prod(n for (axis, _), n in zip(nest.kernel.axes, extents, strict=True) if axis in value.free)
-    return _count(*_placed(value, nest), extents)
+    return _count(depth, block, extents)
 
 
 def _count(depth: int, block: int, extents: Sequence[int]) -> int:
@@ -65,10 +66,14 @@ def _times(row: Row, extents: Sequence[int]) -> int:
     return _count(row.depth, row.block, extents)
 
 
-def _placed(value: Value, nest: Nest) -> tuple[int, int]:
-    """How many of the outermost loops evaluate a value, and the elements of the innermost axis for which it is once more, 0 for none."""
+def _placed(value: Value, nest: Nest) -> tuple[int | None, int]:
+    """How many of the outermost loops evaluate a value, and the elements of the innermost axis for which it is once more, 0 for none.
+    Where two axes are taken as one no loop does: it is evaluated once for every point of its own axes.
+    """
     columns, axes = nest.columns, [axis for axis, _ in nest.kernel.axes]
     if columns is not None and value.free and any(value in walk(saved) for _, saved in columns.saved):
+        if columns.each is not None:
+            return None, 0
         outer = [k for k, axis in enumerate(axes[:-1]) if any(axis in v.free for _, v in columns.saved)]
         return max(outer, default=-1) + 1, 1 if columns.axis in value.free else columns.block
     depth = _deepest(axes, value.free)

@@ -210,7 +210,8 @@ class Kernel:
     nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
     until its row is stored. `tiles`: stores may come in any order. `runs`: so they may, and rows of few columns run on. `few`: the innermost
     axis, across which all folds run, has no more columns: as many where they are at most FEW, else any number above the half. `low`: and
-    folds take no more rows than a block of their order, for each index of an outer axis.
+    folds take no more rows than a block of their order, for each index of an outer axis. `onto`: the axis along which rows of few columns run
+    on in all that is folded.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -228,6 +229,7 @@ class Kernel:
     few: int = 0
     low: bool = False
     packed: bool = False
+    onto: Axis | None = None
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

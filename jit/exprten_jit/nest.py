@@ -153,7 +153,7 @@ class Columns:
     """At most `block` indices of the innermost axis at a time: each saved value is computed once for them, into scratch, and `body`
     runs the outer loops over them. A fold has its scratch from its Strip. How many it is, `width`, follows from the rows of the
     strips: so many that the results which wait have room; and, where the rows are read `again`, that they stay in the cache. What is `held` lies
-    in the target's short rows on its way.
+    in the target's short rows on its way. With `each`, a multiple of it.
     """
 
     axis: Axis
@@ -166,6 +166,7 @@ class Columns:
     width: Local
     again: bool = False
     held: Value | None = None
+    each: Value | None = None
 
     @property
     def strips(self) -> tuple[Strip, ...]:

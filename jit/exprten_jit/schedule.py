@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from functools import partial
 
 from .cuts import cuts_of, others, rename
 from .derived import OwnName, apply
@@ -18,6 +19,7 @@ from .folds import folds_of, vector_axis
 from .ir import TRUE, Axis, Fold, Kernel, Leaf, Load, Local, Op, Store, Value, components, index, load, local
 from .keeping import kept, kept_of_rows
 from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
+from .onward import onward
 from .placing import affine_lets, folds_inside, loop_over, place
 from .reducers import SHORT
 from .rewrite import steps, substitute, walk
@@ -82,6 +84,8 @@ def _open(
     placed = place(roots_of(kernel.stores), machine, bound, done)
     if len(inner) == 1 and kernel.runs and (columns := _running(kernel, machine, loops, bound, done)):
         return [*placed, columns]
+    if made := onward(kernel, machine, loops, bound, done, partial(_stored, machine)):
+        return [*placed, made]
     folds = _across(kernel, loops, bound)
     saved = [] if folds or not inner else _columns(kernel, loops, bound)
     if folds or saved:
@@ -92,6 +96,13 @@ def _open(
         placed, kernel = kept(kernel, machine, placed, axis, high)
         return [*placed, *_innermost(kernel, machine, axis, low, high, bound, done)]
     return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)), low)]
+
+
+def _stored(
+    machine: Machine, kernel: Kernel, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
+) -> list[Stmt]:
+    """The statements that store what is made of folds that are known."""
+    return _open(kernel, machine, as_stored(kernel, loops), bound, done)
 
 
 def _tiled(
@@ -236,7 +247,7 @@ def _save(
         columns = (
             [] if longer is TRUE else [*loops[:-2], (inner, index(0), apply("where", longer, index(0), n)), columns[-1]]
         )
-    rest = _open(kernel, machine, as_stored(kernel, columns), within, inside) if columns else []
+    rest = _stored(machine, kernel, columns, within, inside) if columns else []
     runs = not (kernel.short or kernel.reverse)
     body += running_on(rest, axis, start, end, [leaf for leaf, _ in kept]) if runs else rest
     twice = len(folds) > 1 or len(loops) > 1

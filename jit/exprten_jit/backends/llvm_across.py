@@ -270,4 +270,7 @@ class Across(Beside):
             if stmt.again:
                 fits = t.index("sdiv", str(CACHE_BYTES // size), t.greater(rows, "1"))
                 width = t.lesser(width, t.greater(fits, str(LEAST_BYTES // size)))
+        if stmt.each is not None:
+            each = self.value(stmt.each, known, None).name
+            return t.index("mul", t.index("sdiv", width, each), each)
         return t.index("and", width, -64)

@@ -101,7 +101,7 @@ class _Module(Loops):
         """A loop over elements: any part of its axis, or of the axis of a loop that is all there is in it."""
         loops = levels(stmt)
         extents = [self._extent(loop, known) for loop in loops]
-        level, extent, grain = self._level(loops, extents)
+        level, extent, grain = self._level(loops, extents, known)
         context = self._context(known, before, level)
         name = self._outlined(stmt, loops, before)
         self._share(name, context, extent, grain, self.value(work([stmt]), known, None).name)
@@ -109,14 +109,14 @@ class _Module(Loops):
     def _extent(self, loop: Range, known: Known) -> str:
         return self.value(loop.high if isinstance(loop, Vector | Blocks) else loop.extent, known, None).name
 
-    def _level(self, loops: Sequence[Range], extents: Sequence[str]) -> tuple[str, str, str]:
+    def _level(self, loops: Sequence[Range], extents: Sequence[str], known: Known) -> tuple[str, str, str]:
         """Which loop is shared, its extent, and the smallest part of it: the outermost with many rounds, else the one with most."""
         t = self.text
         grains = [1 if isinstance(loop, Loop) else GRAIN for loop in loops]
-        found = ("0", extents[0], str(grains[0]))
+        found = ("0", extents[0], self._grain(loops[0], known))
         if len(loops) == 1:
             return found
-        rounds = t.index("sdiv", extents[0], grains[0])
+        rounds = t.index("sdiv", extents[0], found[2])
         for n in range(1, len(loops)):
             few = t.let(f"icmp slt i64 {rounds}, {MANY}", "i1").name
             these = t.index("sdiv", extents[n], grains[n])
@@ -126,6 +126,12 @@ class _Module(Loops):
             a, b, c = (t.let(f"select i1 {inner}, i64 {x}, i64 {y}", INDEX_TYPE).name for x, y in pairs)
             found, rounds = (a, b, c), t.let(f"select i1 {inner}, i64 {these}, i64 {rounds}", INDEX_TYPE).name
         return found
+
+    def _grain(self, loop: Range, known: Known) -> str:
+        """The smallest part of a loop that a thread takes."""
+        if isinstance(loop, Columns) and loop.each is not None:
+            return self.text.index("mul", self.value(loop.each, known, None).name, GRAIN // 4)
+        return str(1 if isinstance(loop, Loop) else GRAIN)
 
     def _outlined(self, stmt: Stmt, loops: Sequence[Range], before: Sequence[Value]) -> str:
         """The function that runs a part of a loop."""
