@@ -644,7 +644,9 @@ def test_what_is_folded_along_the_source_is_stored_across(name):
             with xt.options(**options):
                 target = xt.asarray(out.array).T
                 plan = xt.plan(target, STORED_ACROSS[name](xt.asarray(x), target))
-                assert "turned from" in str(plan.nest), plan.nest
+                assert plan._code.kernel.short or "turned from" in plan.nest, (
+                    plan.nest
+                )  # rows in lanes are as they were
                 plan.run()
             if name in ("over a sum of all", "a fold that reads the target"):  # which have another order
                 close(out.array.T, want)
