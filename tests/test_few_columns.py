@@ -1,0 +1,145 @@
+"""Folds across rows of few columns: several blocks, or several outer indices, in one vector; the order of a sum stays what it is."""
+
+import numpy as np
+import pytest
+from exprten_jit.reducers import ACROSS, brought_together
+
+import exprten as xt
+
+ROWS = (1, 5, 256, 300, 2048, 4096 + 259)
+WIDTHS = (128, 256, 512)
+
+
+def numbers(shape, dtype="float32"):
+    x = np.random.default_rng(sum(shape)).uniform(-4, 4, shape)
+    return (abs(x) if np.dtype(dtype).kind == "u" else x).astype(dtype)
+
+
+def packed(x):
+    return xt.asarray(x)
+
+
+def padded(x):
+    wide = xt.zeros((*x.shape[:-1], x.shape[-1] + 3), dtype=x.dtype)
+    wide[..., : x.shape[-1]] = xt.asarray(x)
+    return wide[..., : x.shape[-1]]
+
+
+def every_other_row(x):
+    double = xt.zeros((2 * x.shape[0], *x.shape[1:]), dtype=x.dtype)
+    double[::2] = xt.asarray(x)
+    return double[::2]
+
+
+LAYOUTS = (packed, padded, every_other_row)
+
+
+def softmax(x, axis):
+    powers = xt.exp(x - xt.max(x, axis, keepdims=True))
+    return powers / xt.sum(powers, axis, keepdims=True)
+
+
+def standard(x, axis):
+    return (x - xt.mean(x, axis, keepdims=True)) / xt.std(x, axis, keepdims=True)
+
+
+def in_order(rows):
+    """The sum of rows as it is defined."""
+    return brought_together(rows, np.add, np.full(rows.shape[1:], -0.0, rows.dtype), ACROSS)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 7, 17])
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_a_sum_has_its_order(count, bits):
+    for rows in ROWS:
+        x = numbers((rows, count))
+        for layout in LAYOUTS:
+            with xt.options(vector_bits=bits):
+                found = xt.evaluate(xt.sum(layout(x), 0)).numpy()
+            assert found.tobytes() == in_order(x).tobytes(), (rows, layout)
+
+
+@pytest.mark.parametrize("count", [2, 3, 13, 64])
+@pytest.mark.parametrize("bits", [128, 512])
+def test_folds_of_an_outer_axis_have_it_too(count, bits):
+    for rows in (1, 3, 8, 64, 255, 256, 257):
+        x = numbers((7, rows, count))
+        for layout in LAYOUTS:
+            with xt.options(vector_bits=bits):
+                found = xt.evaluate(xt.sum(layout(x), 1)).numpy()
+            assert found.tobytes() == np.stack([in_order(y) for y in x]).tobytes(), (rows, layout)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "float16", "float64"])
+@pytest.mark.parametrize("shape", [(2500, 3), (9, 40, 5)])
+def test_every_type(dtype, shape):
+    x, axis = numbers(shape, dtype), len(shape) - 2
+    for name in ("max", "min", "argmax", "argmin"):
+        for layout in LAYOUTS:
+            found = xt.evaluate(getattr(xt, name)(layout(x), axis)).numpy()
+            np.testing.assert_array_equal(found, getattr(np, name)(x, axis))
+    if dtype.startswith(("int", "uint")):
+        np.testing.assert_array_equal(xt.evaluate(xt.sum(packed(x), axis)).numpy(), x.sum(axis))
+
+
+@pytest.mark.parametrize("count", [2, 3, 11])
+def test_extremes_know_nan_and_signed_zeros(count):
+    x = -abs(numbers((2048 + 300, count)))
+    x[:, 0] = -0.0
+    x[1500, 0] = 0.0  # the greatest of zeros
+    x[700, 1] = np.nan
+    found = xt.evaluate(xt.max(packed(x), 0)).numpy()
+    np.testing.assert_array_equal(found, x.max(0))
+    assert not np.signbit(found[0])
+    np.testing.assert_array_equal(xt.evaluate(xt.argmax(packed(x), 0)).numpy(), x.argmax(0))
+    x[...] = -np.inf
+    np.testing.assert_array_equal(xt.evaluate(xt.argmax(packed(x), 0)).numpy(), x.argmax(0))
+
+
+@pytest.mark.parametrize("statement", [softmax, standard])
+@pytest.mark.parametrize("shape", [(4100, 2), (3000, 7), (90, 20), (6, 64, 3), (5, 300, 2)])
+def test_what_is_made_of_folds_does_not_know_how_rows_lie(statement, shape):
+    """Rows that run on are stored as one; padded ones are not."""
+    x, axis = numbers(shape), len(shape) - 2
+    wanted = xt.evaluate(statement(padded(x), axis)).numpy().copy()
+    exact = x.astype(np.float64)
+    if statement is softmax:
+        exact = np.exp(exact - exact.max(axis, keepdims=True))
+        exact /= exact.sum(axis, keepdims=True)
+    else:
+        exact = (exact - exact.mean(axis, keepdims=True)) / exact.std(axis, keepdims=True)
+    np.testing.assert_allclose(wanted, exact, rtol=1e-4, atol=1e-4)
+    for bits in WIDTHS:
+        with xt.options(vector_bits=bits):
+            here = xt.asarray(x.copy())
+            here[...] = statement(here, axis)
+            assert here.numpy().tobytes() == wanted.tobytes()
+            assert xt.evaluate(statement(every_other_row(x), axis)).numpy().tobytes() == wanted.tobytes()
+
+
+def test_a_row_of_weights_and_a_column_of_them():
+    x, down, along = numbers((2600, 3)), numbers((2600, 2)), numbers((1, 3))
+    found = xt.evaluate(xt.sum(packed(x) * packed(down)[:, :1] * packed(along), 0)).numpy()
+    assert found.tobytes() == in_order(x * down[:, :1] * along).tobytes()
+    for count, axis in ((2600, 0), (3, 1)):
+        position = xt.cast(xt.range(count), xt.float32)
+        position = xt.reshape(position, (count, 1)) if axis == 0 else position
+        found = xt.evaluate(xt.sum(packed(x) * position, 0)).numpy()
+        assert (
+            found.tobytes()
+            == in_order(
+                x * np.arange(count, dtype=np.float32).reshape((count, 1) if axis == 0 else (1, count))
+            ).tobytes()
+        )
+
+
+def test_one_kernel_for_any_number_of_rows():
+    def kernel(shape, axis):
+        x = xt.zeros(shape)
+        return xt.plan(xt.zeros(shape), softmax(x, axis))._code.kernel
+
+    assert [kernel((1000, k), 0).few for k in (2, 8, 9, 16, 17, 32, 33)] == [2, 8, 16, 16, 32, 32, 0]
+    assert kernel((300, 3), 0) == kernel((90_000, 3), 0)
+    assert kernel((9, 256, 3), 1).low
+    assert not kernel((9, 257, 3), 1).low
+    assert kernel((9, 16, 64), 1).few == 64
