@@ -546,6 +546,13 @@ def test_packed_rows_have_the_bits_of_padded_ones(n):
         same(plan.run().numpy(), want if target.shape == want.shape else want.T)
 
 
+def test_packed_rows_of_an_inner_axis():
+    x = np.random.default_rng(0).standard_normal((70, 20, 3)).astype(np.float32)
+    plan = xt.plan(xt.zeros((70, 20), "int64"), xt.argmax(xt.asarray(x), 2))
+    assert plan._code.nest.groups
+    same(plan.run().numpy(), x.argmax(2))
+
+
 def test_packed_rows_of_what_takes_long_are_not_written_out():
     x = xt.ones((70, 16))
     plan = xt.plan(xt.zeros(70), xt.sum(xt.tanh(xt.sin(x)), 1))

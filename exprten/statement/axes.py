@@ -124,6 +124,9 @@ def folds_first(axes: list[int], same: Same) -> list[int]:
     return [*min(itertools.permutations(axes[:-1]), key=repeated), axes[-1]]
 
 
+PACKED = 16  # rows that lie side by side: as many as a vector has lanes
+
+
 def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], int, bool] | None:
     """Where every fold takes rows of a few elements only: the target's axes with the longest that no fold takes innermost, and which
     of `reducers.SHORT` the rows fit; or how many elements they have, and True, where there is a kernel for that number.
@@ -140,9 +143,11 @@ def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], 
     if found.params or not outer or len(fits) != 1:
         return None
     inner = max(outer, key=lambda k: target.shape[k])
+    for k in sorted(outer, key=lambda k: -target.shape[k]):
+        enough = k == inner or target.shape[k] >= PACKED
+        if enough and (length := _packed_rows(same, target, taken, (TARGET, k))):
+            return [*(n for n in axes if n != k), k], length, True
     order = [*(k for k in axes if k != inner), inner]
-    if length := _packed_rows(same, target, taken, (TARGET, inner)):
-        return order, length, True
     return order, fits.pop(), False  # however few rows there are: another batch is not to be compiled for
 
 
