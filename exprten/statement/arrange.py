@@ -125,13 +125,7 @@ def arrange(
     folds = vectors and same is not None and not short
     onto = runs_onto(axes, same, extents) if folds and same is not None and free else None
     few, low = few_columns(axes, same, extents) if folds and same is not None and onto is None else (0, False)
-    moved = (
-        free
-        and found.indexed
-        and len(axes) > 1
-        and (few > 0 or min(extents) >= TILED)
-        and _turns(found, goals[0], same)
-    )
+    moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and _turns(found, goals[0], same)
     runs = free and same is None and not found.indexed and _rows_run_on(extents, strides)
     operands, unknown = _operands(
         names, [view.key.dtype for view in views], strides, near, packed * short or (few if few <= FEW else 0)
