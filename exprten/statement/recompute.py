@@ -191,13 +191,15 @@ def _costs(operations: Sequence[Row]) -> dict[int, int]:
     return {m.value: m.cost for m in operations}
 
 
-def ratio(parts: Sequence[Part], sizes: Sequence[int]) -> float:
-    """Evaluated operations over those needed, `sizes` being the elements of each node; 1.0 for a statement without operations."""
+def ratio(parts: Sequence[Part], sizes: Sequence[int], others: int = 0) -> float:
+    """Evaluated operations over those needed, `sizes` being the elements of each node; 1.0 for a statement without operations. `others`
+    are done as often as needed.
+    """
     evaluated = sum(
         _costs(part[0])[value] * count for part in parts for value, count in _evaluated(part, sizes).items()
     )
     needed = sum(cost * sizes[node] for node, cost in {m.node: m.cost for m in parts[0][0]}.items())
-    return max(1.0, evaluated / needed) if needed else 1.0
+    return max(1.0, (evaluated + others) / (needed + others)) if needed else 1.0
 
 
 def best_order(part: Part, folds: bool) -> tuple[int, ...] | None:
