@@ -32,6 +32,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write tests/golden from what the code gives now")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """A kernel is some mappings of memory, of which a process may have 65,530: two workers would need more for all tests."""
+    return max(4, os.cpu_count() or 1)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     # Chosen before hypothesis' own hook reads it and before xdist starts workers, so that all draw from one printed seed.

@@ -143,3 +143,18 @@ def test_one_kernel_for_any_number_of_rows():
     assert kernel((9, 256, 3), 1).low
     assert not kernel((9, 257, 3), 1).low
     assert kernel((9, 16, 64), 1).few == 64
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64"])
+@pytest.mark.parametrize(("rows", "columns"), [(5, 3), (40, 7), (9, 33)])
+def test_no_lane_that_holds_nothing_divides_by_zero(dtype, rows, columns):
+    rng = np.random.default_rng(rows)
+    x, row, column = (rng.integers(1, 9, shape).astype(dtype) for shape in ((rows, columns), (columns,), (rows, 1)))
+    a, b, c = map(xt.asarray, (x, row, column))
+    for got, want in (
+        (a // xt.max(a, 0), x // x.max(0)),
+        (a % xt.max(a, 1, keepdims=True), x % x.max(1, keepdims=True)),
+        (a // b, x // row),
+        (a % c + b // c, x % column + row // column),
+    ):
+        np.testing.assert_array_equal(xt.evaluate(got).numpy(), want)

@@ -133,7 +133,7 @@ class Folded(Called):
 
     prepare: Prepare | None = None
 
-    direct = False
+    direct: bool = False
 
     @property
     def current(self) -> bool:

@@ -109,7 +109,9 @@ def _new_launch(s: Statement) -> Launch:
             kernel, arranged = _kernel(arranged, s)
             work = _work(kernel, arranged)
             ratio = recompute.ratio(work, s.found.elements)
-    folded = sum(s.found.elements[s.found.structure[n][1]] for n in s.found.folds)  # elements: that they are brought together is work
+    folded = sum(
+        s.found.elements[s.found.structure[n][1]] for n in s.found.folds
+    )  # elements: that they are brought together is work
     if recompute.ratio(work, s.found.elements, folded) > s.options.max_recompute:
         worst = arranged.signature.structure[recompute.worst(work, s.found.elements)][0].op
         raise CompileError(

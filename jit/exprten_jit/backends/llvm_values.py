@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from ..dtypes import INDEX
+from ..dtypes import INDEX, DType
 from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value, components
 from ..rewrite import affine
 from ..vmath.exp import by_factors
@@ -144,6 +144,8 @@ class Values(Memory):
                 operands = [self._operand(a, known, where, node) for a in args]
                 widest = max(x.count for x in operands)
                 operands = [self.widened(x, widest) for x in operands]
+                if name == "quotient" and widest > 1 and isinstance(args[1], Load):
+                    operands[1] = self._divisor(operands[1], dtype)
                 return (
                     self._floor_divide(*operands)
                     if name == "floor_divide"
@@ -154,6 +156,13 @@ class Values(Memory):
             case Param() | Size() | Local():
                 raise AssertionError(f"{node.name} is not bound")
         raise AssertionError(f"no such value: {type(node).__name__}")
+
+    def _divisor(self, lanes: Lanes, dtype: DType) -> Lanes:
+        """One that was saved, never 0 or -1: lanes that hold nothing may be, and the division would trap."""
+        t, kind = self.text, lanes.type
+        above = t.let(f"add {lanes}, splat ({lanes.lane} {int(dtype.kind == 'i')})", lanes.lane, lanes.count)
+        wrong = t.let(f"icmp ult {above}, splat ({lanes.lane} {1 + (dtype.kind == 'i')})", "i1", lanes.count)
+        return t.let(f"select {wrong}, {kind} splat ({lanes.lane} 1), {lanes}", lanes.lane, lanes.count)
 
     def _operand(self, value: Value, known: Known, where: Where | None, user: Value) -> Lanes:
         lanes = known[value]
