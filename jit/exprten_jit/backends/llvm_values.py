@@ -144,7 +144,7 @@ class Values(Memory):
                 operands = [self._operand(a, known, where, node) for a in args]
                 widest = max(x.count for x in operands)
                 operands = [self.widened(x, widest) for x in operands]
-                if name == "quotient" and widest > 1 and isinstance(args[1], Load):
+                if name == "quotient" and widest > 1 and self._saved(args[1]):
                     operands[1] = self._divisor(operands[1], dtype)
                 return (
                     self._floor_divide(*operands)
@@ -156,6 +156,10 @@ class Values(Memory):
             case Param() | Size() | Local():
                 raise AssertionError(f"{node.name} is not bound")
         raise AssertionError(f"no such value: {type(node).__name__}")
+
+    def _saved(self, value: Value) -> bool:
+        """Whether a value is read from scratch."""
+        return isinstance(value, Load) and value.leaf not in self.nest.kernel.leaves
 
     def _divisor(self, lanes: Lanes, dtype: DType) -> Lanes:
         """One that was saved, never 0 or -1: lanes that hold nothing may be, and the division would trap."""
