@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 
+from exprten_jit.backends.room import RoomError
 from exprten_jit.locks import lock
+
+from .errors import CompileError
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,15 @@ def no_compile() -> Iterator[None]:
 def may_compile() -> bool:
     """Whether a missing kernel may be compiled here."""
     return _compiling.get()
+
+
+@contextlib.contextmanager
+def in_room() -> Iterator[None]:
+    """A process without room for another kernel is a CompileError."""
+    try:
+        yield
+    except RoomError as error:
+        raise CompileError(str(error)) from None
 
 
 @dataclass

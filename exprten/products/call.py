@@ -18,7 +18,7 @@ from ..errors import CompileError
 from ..expression.expand import expanded
 from ..expression.expr import Expr
 from ..expression.leaf import Leaf
-from ..options import count, may_compile
+from ..options import count, in_room, may_compile
 from ..statement.arrange import Arranged, Signature
 from ..statement.launch import launch_of
 from ..statement.running import RELEASE, Launch, Statement
@@ -145,7 +145,8 @@ def _compile(s: Statement, products: tuple[Product, ...], then: tuple[int, Words
     found = _compiled.get(name)
     if found is None:
         start = time.perf_counter()
-        found = gemm.calling(products, then, may_compile())
+        with in_room():
+            found = gemm.calling(products, then, may_compile())
         if found is None:
             raise CompileError(
                 f"no_compile: {s} has no kernel yet; none was compiled for its types, layouts and factors"

@@ -29,7 +29,7 @@ from exprten_jit.locks import lock
 
 from ..errors import CompileError, DeviceError
 from ..gpu.driver import Driver, driver, launching
-from ..options import count, may_compile
+from ..options import count, in_room, may_compile
 from ..storage.buffer import from_pool
 from ..storage.device import Device, Stream
 
@@ -211,7 +211,8 @@ class Grids:
     @cached_property
     def address(self) -> int:
         """Of the kernel that launches, on whatever queue it is given."""
-        return launcher(self.cuda, self._handles(), self._chip, self.driver.entries())
+        with in_room():
+            return launcher(self.cuda, self._handles(), self._chip, self.driver.entries())
 
     def on(self, stream: Stream) -> StreamQueue:
         """The queue of a stream, with as much scratch memory as is needed."""

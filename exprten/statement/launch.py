@@ -22,7 +22,7 @@ from ..expression.joined import Joined
 from ..expression.leaf import Leaf
 from ..expression.stores import Stores
 from ..modes import Mode
-from ..options import USE_CTYPES, count, counters, may_compile, of_kernel
+from ..options import USE_CTYPES, count, counters, in_room, may_compile, of_kernel
 from ..storage.buffer import Buffer
 from . import cached, direct, recompute
 from .arrange import Arranged, Operand, Signature, arrange
@@ -181,7 +181,7 @@ def _kernel(arranged: Arranged, s: Statement) -> tuple[Kernel, Arranged]:
         counters.hits += 1
         _check_positions(found, arranged, s)
         return found, arranged
-    with _turns.of(signature):
+    with _turns.of(signature), in_room():
         kernel = _kernels.get(signature) or _loaded(signature, before)
         if kernel is None:
             if not may_compile():

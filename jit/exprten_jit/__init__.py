@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from . import further as further  # its rows stand in the table
-from .backends import llvm_module, llvm_run
+from .backends import llvm_module, llvm_run, room
 from .check import check as check_kernel
 from .nest import Machine
 from .schedule import schedule as make_nest
@@ -81,13 +81,17 @@ def kernel_without_code(kernel: Kernel, vector_bits: int | None = None) -> Code:
 
 
 def compile_kernel(kernel: Kernel, vector_bits: int | None = None, fast_math: bool = False, level: int = 0) -> Code:
-    """Machine code for this processor. The disk cache has no part in it: who knows what the kernel follows from asks `load_kernel`."""
+    """Machine code for this processor. The disk cache has no part in it: who knows what the kernel follows from asks `load_kernel`.
+    Raises RoomError where the process has no room for it.
+    """
+    room.take()
     source = source_of(kernel, vector_bits, fast_math)
     compiled = llvm_run.compile_text(source.llvm, ("kernel",), {"parallel": parallel()}, level, keep=False)
     return Code(compiled.address["kernel"], compiled.object, lambda: source)
 
 
 def load_kernel(name: str, rebuild: Callable[[], Source]) -> tuple[str, Code] | None:
-    """The kernel of that name in the disk cache, and the text about it; None where there is none."""
+    """The kernel of that name in the disk cache, and the text about it; None where there is none. Raises RoomError."""
+    room.take()
     found = llvm_run.load(name, ("kernel",), {"parallel": parallel()})
     return None if found is None else (found.about, Code(found.address["kernel"], found.object, rebuild))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from .backends import llvm_call, llvm_gemm
+from .backends import llvm_call, llvm_gemm, room
 from .backends.llvm_call import Product, Words
 from .backends.llvm_gemm import Gemm
 from .backends.llvm_run import compile_text, host_cpu, load_text, machine
@@ -42,7 +42,7 @@ def scratch_bytes(gemm: Gemm) -> int:
 
 def calling(products: Sequence[Product], then: tuple[int, Words] | None, may_compile: bool = True) -> Calling | None:
     """The function of a statement: products, and a kernel (address, words) over the same target. None where it would have to be
-    compiled, and may not be.
+    compiled, and may not be. Raises RoomError where the process has no room for it.
     """
     symbols = {}
     for n, product in enumerate(products):
@@ -54,6 +54,7 @@ def calling(products: Sequence[Product], then: tuple[int, Words] | None, may_com
                 symbols[f"get{n}"], symbols[f"set{n}"] = product.blas.threads
     if then is not None:
         symbols["then"] = then[0]
+    room.take()
     text = llvm_call.emit(products, None if then is None else then[1])
     found = (compile_text if may_compile else load_text)(text, ("kernel",), symbols)
     return None if found is None else Calling(text, found.address["kernel"], found.loaded)

@@ -16,6 +16,7 @@ import numpy as np
 from ..dtypes import DTYPES
 from ..ir import Const, Op, Param, Size, Value
 from ..rewrite import walk
+from . import room
 from .cuda_emit import Argument, Cuda, Entry
 from .llvm_ops import Operations
 from .llvm_run import compile_text
@@ -51,13 +52,14 @@ class Chip:
 
 def launcher(cuda: Cuda, functions: Sequence[int], chip: Chip, driver: Mapping[str, int]) -> int:
     """The address of a kernel that launches `functions`, those of `cuda.entries`, on the queue that it is given. `driver` holds the
-    addresses of the functions of CUDA's driver.
+    addresses of the functions of CUDA's driver. Raises RoomError where the process has no room for another one.
     """
     symbols = {name: driver[name] for name in DRIVER}
     symbols |= {f"function{n}": handle for n, handle in enumerate(functions)}
     text = _Launcher(cuda, chip).module()
     key = text, tuple(symbols.values())
     if key not in _launchers:  # other sizes have another program, and mostly the same launcher
+        room.take()
         _launchers[key] = compile_text(text, ("kernel",), symbols).address["kernel"]
     return _launchers[key]
 
