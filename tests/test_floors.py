@@ -32,7 +32,7 @@ FLOORS = {
         "vectors",
         "cuts placing keeping",
         "runs strips tiles",
-        "onward",
+        "onward columns",
         "schedule work bounds passes",
         "grid",
         "gridlist gridtext gridwork",

@@ -8,26 +8,25 @@ quotient of the innermost axis is made constant by cutting the axis into pieces:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import partial
 
+from .columns import Saving, across, by_columns, columns_of, with_values
 from .cuts import cuts_of, others, rename
-from .derived import OwnName, apply
+from .derived import OwnName
 from .dtypes import INDEX
 from .folds import folds_of, vector_axis
-from .ir import TRUE, Axis, Fold, Kernel, Leaf, Load, Local, Op, Store, Value, components, index, load, local
+from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, index, load, local
 from .keeping import kept, kept_of_rows
 from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
-from .placing import affine_lets, folds_inside, loop_over, place
+from .placing import affine_lets, loop_over, place
 from .reducers import SHORT
-from .rewrite import steps, substitute, walk
+from .rewrite import steps, substitute
 from .runs import repeated, running_on
-from .strips import Stripping
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
 from .unrolled import Group, unrolled
-from .vectors import DEAR, LEAST_BITS, cheap, computed, cost_of, roots_of, vector_over
+from .vectors import LEAST_BITS, cheap, computed, cost_of, roots_of, vector_over
 
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
@@ -86,10 +85,10 @@ def _open(
         return [*placed, columns]
     if made := onward(kernel, machine, loops, bound, done, partial(_stored, machine)):
         return [*placed, made]
-    folds = _across(kernel, loops, bound)
-    saved = [] if folds or not inner else _columns(kernel, loops, bound)
+    folds = across(kernel, loops, bound)
+    saved = [] if folds or not inner else columns_of(kernel, loops, bound)
     if folds or saved:
-        return [*placed, *_save(kernel, machine, loops, bound, done, folds, saved)]
+        return [*placed, Saving(kernel, machine, loops, bound, set(done), _open).nest(folds, saved)]
     if len(inner) == 1 and (tile := tile_of(kernel, machine, axis, inner[0][0], bound)):
         return [*placed, _tiled(kernel, tile, machine, loops, bound, done)]
     if not inner:
@@ -136,146 +135,6 @@ def _by_rows_of(tile: Tile, stmt: Stmt, row: Axis, column: Axis, kernel: Kernel)
     return replace(stmt, body=(*([before] if before else []), *stmt.body, *([after] if after else [])))
 
 
-# Columns: what depends on the innermost axis, but on none of the loops still to open, would be computed again for every row.
-
-STRIP_BYTES = 8192  # of a row of accumulators; from 32 KiB for all of them on less
-BLOCK = 2048  # elements of scratch for a saved value
-MAX_COLUMNS = 4  # saved values: 64 KiB of stack at most, where some threads have 128
-BY_COLUMNS = (
-    3,
-    10,
-)  # elements of a short row, of what is cheap and dear: up to here it is stored by columns, whose lanes are all in use
-SHORT_ROWS = 256  # that are read again before they leave the first cache
-
-
-def _columns(
-    kernel: Kernel, loops: list[Bounds], bound: frozenset[Axis | Local], folds: Collection[Fold] = ()
-) -> list[Value]:
-    """The largest dear values that need no axis but the innermost one and those bound; whatever is made of `folds` is dear."""
-    axis = loops[-1][0]
-    if not _by_columns(kernel, axis, bound):
-        return []
-    found: list[Value] = []
-    seen, stack = set[Value](), [store.value for store in kernel.stores]
-    while stack:
-        node = stack.pop()
-        if node in seen or not isinstance(node, Op) or axis not in node.free:
-            continue
-        seen.add(node)
-        made_of = any(n in folds for n in walk(node)) if folds else False
-        if node.free <= bound | {axis} and (made_of or cost_of(node) >= DEAR):
-            found.append(node)
-        else:
-            stack.extend(reversed(node.args))
-    return sorted(found, key=cost_of, reverse=True)[:MAX_COLUMNS]
-
-
-def _by_columns(kernel: Kernel, axis: Axis, bound: frozenset[Axis | Local]) -> bool:
-    within = any(isinstance(x, Local) for x in bound)  # there is a block of columns already
-    return not (axis is ONE or kernel.reverse or within or cuts_of(kernel.stores, axis))
-
-
-def _across(kernel: Kernel, loops: list[Bounds], bound: frozenset[Axis | Local]) -> list[Fold]:
-    """The folds across rows that can be computed here for all columns, inner ones first."""
-    axis = loops[-1][0]
-    if not _by_columns(kernel, axis, bound):
-        return []
-    folds = folds_of(*(store.value for store in kernel.stores))
-    return [node for node in folds if axis in node.free and node.free <= bound | {axis}]
-
-
-def _save(
-    kernel: Kernel,
-    machine: Machine,
-    loops: list[Bounds],
-    bound: frozenset[Axis | Local],
-    done: set[Value],
-    folds: list[Fold],
-    saved: list[Value],
-) -> list[Stmt]:
-    """The nest that computes `folds` and `saved` before the remaining outer loops, a block of the innermost axis at a time."""
-    axis, _, extent = loops[-1]
-    start, end, width = local("start", INDEX), local("end", INDEX), local("width", INDEX)
-    sizes = [dtype.itemsize for node in folds for dtype in node.dtypes]
-    room = max(STRIP_BYTES // 4, STRIP_BYTES // max(1, len(sizes) // 4))
-    block = (
-        SHORT_ROWS // max(1, kernel.short // 32)
-        if kernel.short
-        else min((room // size for size in sizes), default=BLOCK)
-    )
-    within, inside = bound | {start, end, width}, set(done)
-    again: dict[Value, Value] = {}
-    kept: list[tuple[Leaf, Value]] = []
-    body: list[Stmt] = []
-    held = kept_of_rows(kernel, folds) if _keeps_rows(kernel, machine, loops) else None
-    for node in folds:
-        if held and node is held[0]:
-            (row, _, n), store = loops[-2], held[1]
-            first = replace(kernel, stores=(replace(store, value=substitute(store.value, again)),))
-            body += _whole(_open(first, machine, [*loops[:-2], (axis, start, end), loops[-2]], within, set(inside)))
-            here = load(store.leaf, store.offset)
-            again |= {
-                substitute(x, {row: k}): substitute(here, {row: k}) for x in (store.value,) for k in (row, node.axis)
-            }
-        into = tuple(Leaf(f"column{len(kept) + k}", dtype) for k, dtype in enumerate(node.dtypes))
-        if kernel.short or folds_inside(node):  # a strip would hold copies of copies
-            pairs = zip(into, components(node), strict=True)
-            stores = tuple(Store(leaf, axis - start, substitute(x, again)) for leaf, x in pairs)
-            body += loop_over(kernel, machine, axis, start, end, stores, within, inside)
-        else:
-            strip = Stripping(kernel, machine, axis, extent, start, end, width, within, inside)
-            body.append(strip.of(node, [substitute(x, again) for x in node.bodies], into))
-        again |= {x: load(leaf, axis - start) for leaf, x in zip(into, components(node), strict=True)}
-        kept += zip(into, components(node), strict=True)
-    if folds and len(loops) > 1:
-        saved = _columns(kernel, loops, bound, folds)
-    scratch = [Leaf(f"column{len(kept) + n}", value.dtype) for n, value in enumerate(saved)]
-    if saved:
-        values = [substitute(value, again) for value in saved]
-        fill = tuple(Store(leaf, axis - start, value) for leaf, value in zip(scratch, values, strict=True))
-        body += loop_over(kernel, machine, axis, start, end, fill, within, inside)
-        again |= {v: load(leaf, axis - start) for leaf, v in zip(scratch, saved, strict=True)}
-        kept += zip(scratch, saved, strict=True)
-    kernel = _with(kernel, again)
-    columns = [*loops[:-1], (axis, start, end)]
-    if kernel.short and len(loops) > 1 and _by_rows(kernel, machine, loops):
-        (inner, _, n), dear = loops[-2], sum(cost_of(store.value) for store in kernel.stores) >= DEAR
-        longer = TRUE if kernel.short > SHORT[0] else apply("greater", n, index(BY_COLUMNS[dear]))
-        rows = (axis, start, end if longer is TRUE else apply("where", longer, end, start))
-        stored = _open(kernel, machine, [*loops[:-2], rows, loops[-2]], within, set(inside))
-        body += _whole(stored) if longer is TRUE and any(node.extent is n for node in folds) else stored
-        columns = (
-            [] if longer is TRUE else [*loops[:-2], (inner, index(0), apply("where", longer, index(0), n)), columns[-1]]
-        )
-    rest = _stored(machine, kernel, columns, within, inside) if columns else []
-    runs = not (kernel.short or kernel.reverse)
-    body += running_on(rest, axis, start, end, [leaf for leaf, _ in kept]) if runs else rest
-    twice = len(folds) > 1 or len(loops) > 1
-    value = held[1].value if held else None
-    return [Columns(axis, extent, start, end, block, tuple(kept), tuple(body), width, twice, value)]
-
-
-def _whole(stmts: Iterable[Stmt]) -> list[Stmt]:
-    """Loops over rows that have at least half as many elements as the kernel is for."""
-
-    def whole(stmt: Stmt) -> Stmt:
-        if isinstance(stmt, Vector):
-            return replace(stmt, whole=stmt.short)
-        return replace(stmt, body=tuple(_whole(stmt.body))) if isinstance(stmt, Loop) else stmt
-
-    return list(map(whole, stmts))
-
-
-def _keeps_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:
-    """Whether rows are short, and long enough to be stored one by one."""
-    return (
-        kernel.short > SHORT[0]
-        and len(loops) > 1
-        and loops[-2][:1] == kernel.axes[-2][:1]
-        and _by_rows(kernel, machine, loops)
-    )
-
-
 MOST_REPEATED = 6  # values that are repeated
 REPEATED = 1024  # elements of each
 
@@ -285,7 +144,7 @@ def _running(
 ) -> Columns | None:
     """The nest of rows of few columns that run on: what all rows, or all columns, have in common is repeated in scratch."""
     (row, _, _), (axis, _, extent) = loops
-    if not _by_columns(kernel, axis, bound):
+    if not by_columns(kernel, axis, bound):
         return None
     columns, rows = repeated(kernel.stores, bound, row, axis)
     if len(columns) + len(rows) > MOST_REPEATED:
@@ -295,7 +154,9 @@ def _running(
     leaves = [Leaf(f"column{n}", value.dtype) for n, value in enumerate((*columns, *rows))]
     fill = tuple(Store(leaf, axis - start, value) for leaf, value in zip(leaves, columns, strict=False))
     before = loop_over(kernel, machine, axis, start, end, fill, within, inside) if fill else []
-    kernel = _with(kernel, {v: load(leaf, axis - start) for leaf, v in zip(leaves, (*columns, *rows), strict=True)})
+    kernel = with_values(
+        kernel, {v: load(leaf, axis - start) for leaf, v in zip(leaves, (*columns, *rows), strict=True)}
+    )
     rest = running_on(_open(kernel, machine, [loops[0], (axis, start, end)], within, inside), axis, start, end, leaves)
     *known, loop = rest
     if not isinstance(loop, Loop) or not loop.runs:
@@ -304,18 +165,6 @@ def _running(
     body = (*before, *known, replace(loop, spread=spread))
     saved = tuple(zip(leaves, (*columns, *rows), strict=True))
     return Columns(axis, extent, start, end, REPEATED, saved, body, width)
-
-
-def _by_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:
-    """Whether what is made of short rows can be stored row by row, in masked steps."""
-    axis, low, high = loops[-2]
-    return vector_over(kernel, machine, axis, low, high, kernel.stores).masked
-
-
-def _with(kernel: Kernel, values: dict[Value, Value]) -> Kernel:
-    return replace(
-        kernel, stores=tuple(replace(store, value=substitute(store.value, values)) for store in kernel.stores)
-    )
 
 
 def _innermost(
