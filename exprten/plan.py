@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from exprten_jit import Code, gridtext, nest, text
+from exprten_jit import Code, gridtext, nesttext, text
 from exprten_jit.backends import llvm_run
 from exprten_jit.interpret import evaluate
 from exprten_jit.ir import Fold, Load, Op, Param, Size, Value
-from exprten_jit.nest import Nest
+from exprten_jit.nest import Nest, Stmt
 from exprten_jit.rewrite import walk
 from exprten_jit.threads import default_threads
 from exprten_jit.work import ENOUGH, shared, work
@@ -79,7 +79,7 @@ class Plan:
         most_work = max((int(evaluate(work([stmt]), {}, {}, sizes)) for stmt in self._shared()), default=0)
         return most if most_work >= ENOUGH else 1
 
-    def _shared(self) -> list[nest.Stmt]:
+    def _shared(self) -> list[Stmt]:
         return [stmt for part in self._code.nest.parts for stmt in shared(part)]
 
     @property
@@ -163,7 +163,7 @@ class Plan:
         """The loop nest, as text, and of a GPU what is launched; empty where all is one call."""
         if self._grids is not None:
             return gridtext.show(self._grids.cuda.program)
-        return "" if self._looped is None else nest.show(self._code.nest)
+        return "" if self._looped is None else nesttext.show(self._code.nest)
 
     @property
     def llvm(self) -> str:

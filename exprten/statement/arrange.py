@@ -19,19 +19,9 @@ from ..expression.leaf import Leaf
 from ..expression.shape import Layout, Shape, broadcast_strides
 from ..modes import Mode
 from ..options import Options
-from .axes import (
-    Folded,
-    Same,
-    few_columns,
-    folded,
-    lies_across,
-    loops_of,
-    merged,
-    rows_are_near,
-    runs_onto,
-    short_rows,
-)
+from .axes import Folded, Same, folded, merged
 from .gather import WEAK, Gathered, ones
+from .orders import few_columns, lies_across, loops_of, rows_are_near, runs_onto, short_rows
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,6 @@ from dataclasses import dataclass
 from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, index
 from .ir import axis as named_axis
 from .reducers import PARTS
-from .text import Namer
-from .text import show as show_value
 from .unrolled import Group
 
 ZERO = index(0)
@@ -298,138 +296,9 @@ class Nest:
         return sum(block * leaf.dtype.itemsize for block, leaf in saved) + (WAITING_BYTES if strips else 0) + parts
 
 
-# The nest as text.
-
-
-def show(nest: Nest) -> str:
-    """The loop nest on a few lines, for `plan.explain()` and golden files. What is used more than once has a name."""
-    return "\n".join(map(_part, nest.parts))
-
-
-def _part(nest: Nest) -> str:
-    lines = _Lines(Namer(*_roots(nest.body)))
-    lines.put(nest.body, 0)
-    return "\n".join(lines.lines) + ("\nall loops downwards" if nest.kernel.reverse else "")
-
-
-def _roots(stmts: Iterable[Stmt]) -> list[Value]:
-    return [value for store in _stores(stmts) for value in (store.offset, store.value)]
-
-
 def statements(stmts: Iterable[Stmt]) -> Iterator[Stmt]:
     """All statements, each before those inside of it."""
     for stmt in stmts:
         yield stmt
         if not isinstance(stmt, Plain):
             yield from statements(stmt.body)
-
-
-def _stores(stmts: Iterable[Stmt]) -> Iterator[Store]:
-    for stmt in statements(stmts):
-        if isinstance(stmt, Vector):
-            yield from stmt.stores
-        elif isinstance(stmt, Reduce):
-            yield from stmt.saved
-
-
-class _Lines:
-    def __init__(self, namer: Namer) -> None:
-        self.namer = namer
-        self.lines: list[str] = []
-
-    def put(self, stmts: Iterable[Stmt], depth: int) -> None:
-        pad = "  " * depth
-        for stmt in stmts:
-            match stmt:
-                case Let(value):
-                    self.define(value, pad)
-                case Loop(axis, high, body, low):
-                    span = f"< {self.value(high)}" if low is ZERO else f"in {self.value(low)}..{self.value(high)}"
-                    many = ", all that run on as one" if stmt.runs else ""
-                    self.lines.append(f"{pad}for {axis.name} {span}{many}")
-                    self.lines.extend(f"{pad}  spread {leaf.name} = {self.value(v)}" for leaf, v in stmt.spread)
-                    self.put(body, depth + 1)
-                case Pieces(axis, extent, _, _, known, changes, body):
-                    at = ", ".join(map(self.value, changes))
-                    self.lines.append(f"{pad}pieces of {axis.name} < {self.value(extent)}, cut at {at}")
-                    self.lines.extend(f"{pad}  {name.name} = {self.value(v)}" for name, v in known)
-                    self.put(body, depth + 1)
-                case Columns(axis, extent, _, _, block, saved, body):
-                    names = ", ".join(leaf.name for leaf, _ in saved)
-                    many = f"{'up to ' if stmt.strips else ''}{block} at a time"
-                    self.lines.append(f"{pad}columns of {axis.name} < {self.value(extent)}, {many}, into {names}")
-                    self.put(body, depth + 1)
-                case Blocks(axis, low, high, start, end, body):
-                    span = f"{self.value(low)}..{self.value(high)}"
-                    self.lines.append(
-                        f"{pad}for {axis.name} in {span}, {SIDE} at a time from {start.name} to {end.name}"
-                    )
-                    self.put(body, depth + 1)
-                case Turn(into, source, row, column):
-                    what = f"{source.leaf.name}[{self.value(source.offset)}]"
-                    self.lines.append(f"{pad}{into.name} = {what}, turned from {row.name} to {column.name}")
-                case TurnBack(tile, store, row, column):
-                    what = f"{store.leaf.name}[{self.value(store.offset)}]"
-                    self.lines.append(f"{pad}{what} = {tile.name}, turned from {column.name} to {row.name}")
-                    self.put([stmt.past] if stmt.past else [], depth + 1)
-                case Past(store, along, stage, goal):
-                    what = f"{store.leaf.name}[{self.value(store.offset)}] = {stage.name}"
-                    self.lines.append(
-                        f"{pad}where {self.value(stmt.when)}: {goal.name} is {stage.name}, {what}, whole lines along {along.name}"
-                    )
-                case Fetch(loads, when):
-                    what = ", ".join(f"{x.leaf.name}[{self.value(x.offset)}]" for x in loads)
-                    self.lines.append(f"{pad}where {self.value(when)}: fetch {what}")
-                case Strip(axis, extent, fold, into):
-                    order = fold.order
-                    assert order is not None, "a scheduled fold has an order"
-                    steps = f"{order.lanes} rows at a time, blocks of {order.block}"
-                    self.lines.append(
-                        f"{pad}strip {axis.name} < {self.value(extent)}, {steps}, {fold.reducer} into {', '.join(leaf.name for leaf in into)}"
-                    )
-                    strip = _Lines(Namer(*_roots(stmt.body)))  # its scratch holds other values than below
-                    strip.put(stmt.body, depth + 1)
-                    self.lines += strip.lines
-                case Reduce():
-                    self.reduce(stmt, pad, depth)
-                case Vector():
-                    self.vector(stmt, pad)
-
-    def reduce(self, stmt: Reduce, pad: str, depth: int) -> None:
-        steps = f" by {stmt.lanes}, {'a masked tail' if stmt.masked else 'a scalar tail'}" if stmt.lanes > 1 else ""
-        order = stmt.folds[0].order
-        assert order is not None, "a scheduled fold has an order"
-        self.lines.append(
-            f"{pad}fold {stmt.axis.name} < {self.value(stmt.extent)}{steps}, {order.lanes} sums, blocks of {order.block}"
-        )
-        self.put(stmt.body, depth + 1)
-        for store in stmt.saved:
-            self.lines.extend(f"{pad}  {line}" for line in self.namer.lines(store.value, whole=True))
-            self.lines.append(f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}")
-        for node in stmt.folds:
-            for body in node.bodies:
-                self.lines.extend(f"{pad}  {line}" for line in self.namer.lines(body))
-            text = ", ".join(map(self.value, node.bodies))
-            self.lines.append(f"{pad}  {self.namer.give(node)} = {node.reducer}({text})")
-
-    def vector(self, stmt: Vector, pad: str) -> None:
-        tail = "a masked tail" if stmt.masked else "a scalar tail"
-        many = (
-            f"{stmt.lanes}, {'the last before the end' if stmt.whole else 'all masked'}"
-            if stmt.short
-            else f"{stmt.lanes} x {stmt.unroll}{' woven' * stmt.woven}, {tail}"
-        )
-        steps = f" by {many}" if stmt.lanes > 1 else ""
-        self.lines.append(f"{pad}for {stmt.axis.name} in {self.value(stmt.low)}..{self.value(stmt.high)}{steps}")
-        for store in stmt.stores:
-            shared = self.namer.lines(store.value, whole=True)
-            self.lines.extend(f"{pad}  {line}" for line in shared)
-            self.lines.append(f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}")
-
-    def define(self, value: Value, pad: str) -> None:
-        self.lines.extend(f"{pad}let {line}" for line in self.namer.lines(value))
-        text = self.value(value)
-        self.lines.append(f"{pad}let {self.namer.give(value)} = {text}")
-
-    def value(self, value: Value) -> str:
-        return show_value(value, self.namer.names)
