@@ -36,6 +36,11 @@ def test_update_text(golden: Callable[[str, str], None]) -> None:
     golden("cuda_update.cu", cuda_of(w, w - 0.1 * (g + 0.01 * w)).text)
 
 
+def test_text_of_what_lies_across(golden: Callable[[str, str], None]) -> None:
+    x, out = xt.zeros((640, 480)), xt.zeros((480, 640))
+    golden("cuda_across.cu", cuda_of(out, x.T * 2).text)
+
+
 def test_softmax_text_is_one_launch(golden: Callable[[str, str], None]) -> None:
     x, out = xt.zeros((640, 4096)), xt.zeros((640, 4096))
     cuda = cuda_of(out, softmax(x))

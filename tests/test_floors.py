@@ -35,6 +35,7 @@ FLOORS = {
         "runs strips tiles",
         "onward columns",
         "schedule work bounds passes",
+        "squares",
         "grid",
         "gridlist gridtext gridwork",
         "backends.*",

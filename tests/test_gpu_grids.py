@@ -44,6 +44,7 @@ LAUNCHED: dict[str, tuple[Callable[[xt.Device], xt.Plan], int, int, int]] = {
     "softmax": (lambda d: xt.plan(empty(d, 5, 100), softmax(empty(d, 5, 100))), 1, 256, 0),
     "long sum": (lambda d: xt.plan(empty(d), xt.sum(empty(d, 40960))), 2, 512, 256),
     "columns": (lambda d: xt.plan(empty(d, 40, 7), empty(d, 40, 7) - xt.max(empty(d, 40, 7), axis=0)), 2, 256, 256),
+    "across": (lambda d: xt.plan(empty(d, 40, 70), empty(d, 70, 40).T * 2 + empty(d, 70)), 1, 6 * 256, 0),
     "in order": (lambda d: _shifted(empty(d, 100)), 1, 1024, 0),
 }
 
@@ -61,7 +62,7 @@ def test_plan_says_what_is_launched(gpu: xt.Device, name: str) -> None:
     assert sum(line.startswith("launch kernel") for line in plan.explain().splitlines()) == phases
 
 
-@pytest.mark.parametrize("name", ["softmax", "long sum", "columns", "in order"])
+@pytest.mark.parametrize("name", ["softmax", "long sum", "columns", "in order", "across"])
 def test_launches_as_text(gpu: xt.Device, golden: Golden, name: str) -> None:
     golden(f"gpu_{name.replace(' ', '_')}.nest", LAUNCHED[name][0](gpu).nest + "\n")
 

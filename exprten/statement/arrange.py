@@ -110,7 +110,7 @@ def arrange(
     )
     every, lengths = _extents(axes, extents, targets, joined)
     names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
-    other = _across(axes, extents, strides[count:]) if free and not found.indexed else []
+    other = _across(axes, extents, strides[count:]) if loose and not found.indexed else []
     near = None if found.indexed else [*axes[-1:], *other]
     folds = vectors and same is not None and not short
     onto = runs_onto(axes, same, extents) if folds and same is not None and free else None
@@ -125,7 +125,7 @@ def arrange(
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, packed, bool(same) and apart and not reverse, moved or bool(other), runs, same is not None and not short and rows_are_near(axes, same), few, low, onto, target.device.kind,
+        short, packed, bool(same) and apart and not reverse, moved or (cpu and bool(other)), runs, same is not None and not short and rows_are_near(axes, same), few, low, onto, target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)

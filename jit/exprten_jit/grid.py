@@ -1,6 +1,7 @@
 """What a GPU launches for a kernel: one grid of threads after the other, as data.
 
 grid ::= Grid(axes, stores)                            # a thread at every point; it computes the folds in the values itself
+       | Grid(axes, stores, square)                    # the same, a square of points at a time, for what lies across
        | Grid(axes, stores, team, folds, inner, held)  # a warp at every point, or a block; it computes the folds, then walks the inner axes
 
 A fold that is needed at fewer points than there are elements is computed by a grid of its own, into scratch, and read from there.
@@ -21,6 +22,7 @@ from .ir import Axis, Fold, Kernel, Leaf, Size, Store, Value, axis, components, 
 from .passes import passes
 from .reducers import Order, reducer_of
 from .rewrite import substitute
+from .squares import Square, square_of, worth
 
 PAIRS = Order(1, 1)  # results of blocks: each is a block
 SHORT = 16  # elements that a thread folds by itself along a row: no more than the least order has lanes
@@ -49,6 +51,8 @@ class Grid:
     inner: Loops = ()
     order: str = "any"
     held: bool = False  # the elements of a row stay in registers, HELD a thread
+    square: Square | None = None  # what lies across the innermost axis
+    squared: bool = False  # it goes by way of shared memory
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,9 @@ class _Planner:
                 self._of_rows(Grid(part.axes[:depth], stores, _threads(rows), tuple(rows), part.axes[depth:]))
             )
         else:
-            self.grids.append(Grid(part.axes, stores))
+            square = square_of(part.axes, stores, frozenset(overlapping))
+            squared = worth(square, part.axes, self.sizes)
+            self.grids.append(Grid(part.axes, stores, square=square, squared=squared))
 
     # which folds
 

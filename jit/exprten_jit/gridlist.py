@@ -31,11 +31,16 @@ def rows(kernel: Kernel, sizes: Mapping[str, int], multiprocessors: int, overlap
     """The program of rows like one of these sizes; None where that has to be cut into parts and a list's is not: where long folds are
     needed at a few points.
     """
-    own = program(kernel, sizes, multiprocessors, "any", overlapping)
+    own = _as_it_lies(program(kernel, sizes, multiprocessors, "any", overlapping))
     if not own.sizes and (any(g.held for g in own.grids) or (kernel.axes and [g.team for g in own.grids] == [1])):
         return Rows(own, short=True)
-    every = program(kernel, dict.fromkeys(sizes, ANY), multiprocessors, "any", overlapping)
+    every = _as_it_lies(program(kernel, dict.fromkeys(sizes, ANY), multiprocessors, "any", overlapping))
     return Rows(every, short=False) if len(own.sizes) <= len(every.sizes) else None
+
+
+def _as_it_lies(program: Program) -> Program:
+    """Without squares: a block takes a stretch of a row's points."""
+    return replace(program, grids=tuple(replace(grid, squared=False) for grid in program.grids))
 
 
 def alike(kernel: Kernel) -> Kernel:

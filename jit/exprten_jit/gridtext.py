@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from .folds import folds_of
 from .grid import PAIRS, WARP, Grid, Loops, Program
 from .ir import Fold, Store, Value
+from .squares import SIDE
 from .text import Namer
 from .text import show as show_value
 
@@ -41,8 +42,15 @@ class _Grid:
         if grid.order != "any":
             return f"{where}, {grid.order}: one block of threads, a stretch at a time"
         who = "a thread" if grid.team == 1 else "a warp" if grid.team == WARP else f"{grid.team} threads"
+        if grid.squared:
+            return f"{where}: {SIDE} x {SIDE} points a block of threads, {self._staged()} through shared memory"
         held = ", the row in registers" if grid.held else ""
         return f"{where}: {who}{' each' if grid.axes else ''}{held}"
+
+    def _staged(self) -> str:
+        square = self.grid.square
+        assert square is not None, "a grid of squares has one"
+        return ", ".join(dict.fromkeys(f"{at.leaf.name}[{self._value(at.offset)}]" for at in square.places))
 
     def _loops(self, loops: Loops) -> str:
         return ", ".join(f"{a.name} < {self._value(extent)}" for a, extent in loops)

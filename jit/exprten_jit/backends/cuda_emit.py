@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from ..bounds import Bounds, is_index, reach, upper
-from ..grid import WARP, Grid, Loops, Program
+from ..grid import WARP, Grid, Program
 from ..ir import Const, Fold, Leaf, Load, Op, Param, Size, Value, axis, index
 from ..passes import passes
 from ..rewrite import rebuild, walk
+from ..squares import worth
 from ..vmath.exp import by_factors
-from .cuda_packs import Packs
+from .cuda_squares import Squares
 from .cuda_text import in_memory, in_register, prelude
 from .cuda_values import Known, bare, encoded
 
@@ -69,9 +70,13 @@ def module(body: str, wide: bool) -> str:
 
 
 def fits(cuda: Cuda, sizes: Mapping[str, int]) -> bool:
-    """Whether the text is that for other sizes of the same kernel, too: without folds only the width of indices depends on them."""
+    """Whether the text is that for other sizes of the same kernel, too: without folds only the width of indices depends on them, and
+    whether what lies across goes by way of shared memory.
+    """
     program = cuda.program
     if any(isinstance(node, Fold) for grid in program.grids for s in grid.stores for node in walk(s.value)):
+        return False
+    if any(worth(grid.square, grid.axes, sizes) != grid.squared for grid in program.grids):
         return False
     return any(greatest(grid, sizes) >= NARROW for grid in program.grids) == cuda.wide
 
@@ -94,8 +99,16 @@ def prepared(grid: Grid) -> Grid:
         new = rebuild(node, tuple(made[child] for child in node.children))
         made[node] = by_factors(*new.children) if isinstance(new, Op) and new.op == "scale" else new
     stores = tuple(replace(s, value=made[s.value]) for s in grid.stores)
+    square = grid.square
+    if square is not None:
+        again = dict(zip(grid.stores, stores, strict=True))
+        square = replace(
+            square,
+            loads=tuple(x for x in map(made.get, square.loads) if isinstance(x, Load)),
+            stores=tuple(again[s] for s in square.stores),
+        )
     folds = tuple(f for f in (made[f] for f in grid.folds) if isinstance(f, Fold))
-    return replace(grid, stores=stores, folds=folds)
+    return replace(grid, stores=stores, folds=folds, square=square)
 
 
 def _roots(grid: Grid) -> list[Value]:
@@ -130,7 +143,7 @@ def _greatest(grid: Grid, bounds: Bounds, indices: Sequence[Value], sizes: Mappi
     return max(farthest, upper(points, bounds, sizes) * grid.team)
 
 
-class Function(Packs):
+class Function(Squares):
     def __init__(self, grid: Grid, sizes: Mapping[str, int]) -> None:
         self.bounds = _bounds(grid, sizes)
         self.sizes = sizes
@@ -168,6 +181,8 @@ class Function(Packs):
         elif grid.team > 1:
             each = grid.team
             self._team(known, count)
+        elif grid.squared:
+            each, count = threads, self.squares(known)
         else:
             count = self._points(known, count)
         self.lines.append("}")
@@ -197,7 +212,7 @@ class Function(Packs):
             loops[-1] = (axis(f"{innermost.name}_group"), groups)
             count = reduce(lambda a, b: a * b, (e for _, e in loops), index(1))
         with self._all_points(count, known) as t:
-            self._unfolded(tuple(loops), t, known)
+            self.unfolded(tuple(loops), t, known)
             if many > 1:
                 self.packs(many, known)
             else:
@@ -209,30 +224,9 @@ class Function(Packs):
         """A loop over the points that are a thread's."""
         t, step = self.name("point"), self.name("step")
         self.put(f"const idx {step} = (idx)gridDim.x * blockDim.x;")
-        total = self._total(count, known)
+        total = self.total(count, known)
         with self.block(f"for (idx {t} = (idx)blockIdx.x * blockDim.x + threadIdx.x; {t} < {total}; {t} += {step})"):
             yield t
-
-    def _total(self, count: Value, known: Known) -> str:
-        text = self.index(count, known)
-        if text.isidentifier() or text.isdigit():
-            return text
-        name = self.name("points")
-        self.put(f"const idx {name} = {bare(text)};")
-        return name
-
-    def _unfolded(self, loops: Loops, point: str, known: Known) -> None:
-        """The axes at a point, the last running fastest."""
-        rest = point
-        for n, (a, extent) in enumerate(reversed(loops), 1):
-            known.indices[a] = a.name
-            if n == len(loops):
-                self.put(f"const idx {a.name} = {rest};")
-                return
-            outer, size = self.name("rest"), self.index(extent, known)
-            self.put(f"const idx {outer} = {rest} / {size};")
-            self.put(f"const idx {a.name} = {rest} - {outer} * {size};")
-            rest = outer
 
     # a warp at every point
 
@@ -240,7 +234,7 @@ class Function(Packs):
         grid, alone = self.grid, self.grid.team > WARP
         with self._all_rows(count, known) as t:
             if grid.axes:
-                self._unfolded(grid.axes, t, known)
+                self.unfolded(grid.axes, t, known)
             if grid.held:
                 self.held_rows(grid, known, passes(grid.folds, grid.stores, grid.inner[0][0]))
                 return
@@ -254,12 +248,12 @@ class Function(Packs):
             bound = frozenset(a for a, _ in grid.axes)
             self.outside([s.value for s in grid.stores], lambda x: x.free <= bound, known)
             points = reduce(lambda a, b: a * b, (e for _, e in grid.inner), index(1))
-            q, inner = self.name("point"), self._total(points, known)
+            q, inner = self.name("point"), self.total(points, known)
             done = self.packs_of_row(grid.inner[0][0], inner, number, known) if len(grid.inner) == 1 else "0"
             start = number if done == "0" else f"{done} + {number}"
             with self.block(f"for (idx {q} = {start}; {q} < {inner}; {q} += {grid.team})"):
                 inside = known.copy()
-                self._unfolded(grid.inner, q, inside)
+                self.unfolded(grid.inner, q, inside)
                 self.store_all(inside)
 
     @contextmanager
@@ -268,7 +262,7 @@ class Function(Packs):
         t, step, alone = self.name("row"), self.name("step"), self.grid.team > WARP
         self.put(f"const int lane = threadIdx.x % {WARP};")
         self.put(f"const idx {step} = {'gridDim.x' if alone else f'(idx)gridDim.x * blockDim.x / {WARP}'};")
-        total = self._total(count, known)
+        total = self.total(count, known)
         start = "blockIdx.x" if alone else f"((idx)blockIdx.x * blockDim.x + threadIdx.x) / {WARP}"
         with self.block(f"for (idx {t} = {start}; {t} < {total}; {t} += {step})"):
             yield t
@@ -278,7 +272,7 @@ class Function(Packs):
     def _in_order(self, known: Known, count: Value) -> None:
         grid = self.grid
         start, t = self.name("start"), self.name("point")
-        total = self._total(count, known)
+        total = self.total(count, known)
         held = [self.name("r") for _ in grid.stores]
         with self.block(f"for (idx {start} = 0; {start} < {total}; {start} += blockDim.x)"):
             self.put(f"const bool here = {total} - {start} > (idx)threadIdx.x;")
@@ -286,7 +280,7 @@ class Function(Packs):
             self.put(f"const idx {t} = here ? {at} : 0;")
             for s, r in zip(grid.stores, held, strict=True):
                 self.put(f"{in_memory(s.leaf.dtype)} {r};")
-            self._unfolded(grid.axes, t, known)
+            self.unfolded(grid.axes, t, known)
             with self.block("if (here)"):
                 inside = known.copy()
                 for s, r in zip(grid.stores, held, strict=True):

@@ -181,7 +181,7 @@ class _OfRows(Function):
     def _own_points(self, count: Value, known: Known) -> tuple[str, str]:
         """The first point of a block, and the one after its last."""
         first, end = self.name("first"), self.name("end")
-        total = bare(self._total(count, known))
+        total = bare(self.total(count, known))
         self.put(f"const idx {first} = (idx)(blockIdx.x - row[{self.number}]) * {self.each};")
         self.put(f"const idx {end} = {total} - {first} < {self.each} ? {total} : {first} + {self.each};")
         return first, end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..bounds import is_index
-from ..grid import Grid
+from ..grid import Grid, Loops
 from ..ir import Axis, Const, Fold, Load, Store, Value
 from ..rewrite import affine, steps, walk
 from .cuda_rows import Rows
@@ -34,6 +34,29 @@ class Packs(Rows):
 
     def place(self, store: Store, known: Known) -> str:
         return f"{store.leaf.name}[{bare(self.index(store.offset, known))}]"
+
+    # a thread's point
+
+    def total(self, count: Value, known: Known) -> str:
+        text = self.index(count, known)
+        if text.isidentifier() or text.isdigit():
+            return text
+        name = self.name("points")
+        self.put(f"const idx {name} = {bare(text)};")
+        return name
+
+    def unfolded(self, loops: Loops, point: str, known: Known) -> None:
+        """The axes at a point, the last running fastest."""
+        rest = point
+        for n, (a, extent) in enumerate(reversed(loops), 1):
+            known.indices[a] = a.name
+            if n == len(loops):
+                self.put(f"const idx {a.name} = {rest};")
+                return
+            outer, size = self.name("rest"), self.index(extent, known)
+            self.put(f"const idx {outer} = {rest} / {size};")
+            self.put(f"const idx {a.name} = {rest} - {outer} * {size};")
+            rest = outer
 
     # several elements at once
 
