@@ -35,7 +35,7 @@ FLOORS = {
         "runs strips tiles",
         "onward columns",
         "schedule work bounds passes",
-        "squares",
+        "gridsquares",
         "grid",
         "gridlist gridtext gridwork",
         "backends.*",

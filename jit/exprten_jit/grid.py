@@ -18,11 +18,11 @@ from math import prod
 from .bounds import upper
 from .dtypes import INDEX
 from .folds import folds_of, loads
+from .gridsquares import Square, square_of, worth
 from .ir import Axis, Fold, Kernel, Leaf, Size, Store, Value, axis, components, fold, index, load, op, size
 from .passes import passes
 from .reducers import Order, reducer_of
 from .rewrite import substitute
-from .squares import Square, square_of, worth
 
 PAIRS = Order(1, 1)  # results of blocks: each is a block
 SHORT = 16  # elements that a thread folds by itself along a row: no more than the least order has lanes

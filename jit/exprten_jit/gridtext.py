@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from .folds import folds_of
 from .grid import PAIRS, WARP, Grid, Loops, Program
+from .gridsquares import SIDE
 from .ir import Fold, Store, Value
-from .squares import SIDE
 from .text import Namer
 from .text import show as show_value
 

@@ -9,10 +9,10 @@ from functools import reduce
 
 from ..bounds import Bounds, is_index, reach, upper
 from ..grid import WARP, Grid, Program
+from ..gridsquares import worth
 from ..ir import Const, Fold, Leaf, Load, Op, Param, Size, Value, axis, index
 from ..passes import passes
 from ..rewrite import rebuild, walk
-from ..squares import worth
 from ..vmath.exp import by_factors
 from .cuda_squares import Squares
 from .cuda_text import in_memory, in_register, prelude

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
+from ..gridsquares import SIDE, Square
 from ..ir import Load, Store, Value, axis
-from ..squares import SIDE, Square
 from .cuda_packs import Packs
 from .cuda_text import in_memory
 from .cuda_values import Known, bare, decoded, encoded
