@@ -32,6 +32,7 @@ FLOORS = {
         "nesttext",
         "vectors",
         "cuts placing keeping",
+        "past",
         "runs strips tiles",
         "onward columns",
         "schedule work bounds passes",

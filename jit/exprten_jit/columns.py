@@ -15,6 +15,7 @@ from .folds import folds_of
 from .ir import TRUE, Axis, Fold, Kernel, Leaf, Local, Op, Store, Value, components, index, load, local
 from .keeping import kept_of_rows
 from .nest import ONE, Columns, Loop, Machine, Stmt, Vector
+from .past import past_caches
 from .placing import folds_inside, loop_over
 from .reducers import SHORT
 from .rewrite import substitute, walk
@@ -108,6 +109,8 @@ class Saving:
         rest = self._rest(folds)
         scratch = [leaf for leaf, _ in self.kept]
         runs = not (self.kernel.short or self.kernel.reverse)
+        if runs:
+            rest = past_caches(rest, self.kernel, self.machine)
         self.body += running_on(rest, axis, self.start, self.end, scratch) if runs else rest
         twice = len(folds) > 1 or len(self.loops) > 1
         return Columns(

@@ -109,8 +109,8 @@ class Strip:
 
 @dataclass(frozen=True)
 class Vector:
-    """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. With `stream`,
-    a large target that is not read is stored past the caches. `ahead` will be read soon, and is fetched where `far` holds.
+    """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. Where `stream`
+    holds, a large target that is not read is stored past the caches. `ahead` will be read soon, and is fetched where `far` holds.
     A `short` one has masked steps only; of a `whole` one the last ends where the row does, if it has a step or more. Of a `woven` one two
     vectors are taken from alternating elements: of a number that is the upper half of a float, one is then a shift away and the other a mask.
     """
@@ -122,7 +122,7 @@ class Vector:
     unroll: int
     masked: bool
     stores: tuple[Store, ...]
-    stream: bool = False
+    stream: Value | None = None
     ahead: tuple[Load, ...] = ()
     far: Value | None = None
     short: bool = False

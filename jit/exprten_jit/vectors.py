@@ -14,6 +14,8 @@ from .rewrite import affine, eager, in_a_row, steps, walk
 MOST = 4  # groups of lanes at a time
 MOST_ROWS = 8  # vectors of rows that are read whole: as many registers
 ROW_BITS = 256  # of a vector that little is done with: from memory half a line at a time comes sooner
+# of a target: from there on a store past the caches saves reading what is overwritten (1.2 to 1.5 times)
+STREAM_BYTES = 8 << 20
 LONG = 250  # additions; a body from there on is not copied
 CHEAP = 8  # additions an element: what costs more is not computed for lanes that hold nothing
 LEAST_BITS = 256  # of vectors in which rows are taken along: narrower ones have no masked loads everywhere
@@ -71,13 +73,25 @@ def vector_over(
     alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read
     apart = max((steps(x, axis) or 1 for x in places), default=1) if kernel.short else 1
     stream = machine.streams and unit and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
+    size = sum(s.leaf.dtype.itemsize for s in stores)  # of an element: the parts of a complex number are two stores
     masked = masked and not kernel.reverse
     groups, short = min(unroll(nodes), max(1, MOST_ROWS // apart)), short and masked
     if groups == MOST and not kernel.short and all(dtype.wide for dtype in memory):
         groups *= 2  # numbers rounded after each operation make long chains (1.04 to 1.08)
     upper = unit and not short and all(dtype.rounding == "upper" for dtype in memory)
     woven = upper and groups % 2 == 0 and not any(_counts(node) for node in nodes)
-    return Vector(axis, low, high, lanes, groups, masked, stores, stream, short=short, woven=woven)
+    return Vector(
+        axis,
+        low,
+        high,
+        lanes,
+        groups,
+        masked,
+        stores,
+        high >= STREAM_BYTES // size if stream else None,
+        short=short,
+        woven=woven,
+    )
 
 
 def _counts(node: Value) -> bool:

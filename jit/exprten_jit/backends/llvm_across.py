@@ -21,6 +21,7 @@ from .llvm_text import INDEX_TYPE, Lanes
 
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
 SHORTEST = 4  # elements of a row: up to here it is read by columns
+THIRD_BYTES = 4 << 20  # likewise, of one that processors share
 LEAST_BYTES = 2048  # of a row of a strip: narrower ones make too little of a page
 
 NOTHING: Mapping[Value, Lanes] = {}
@@ -268,9 +269,16 @@ class Across(Beside):
             wait = t.index("sub", "64", t.select(t.let(f"icmp sgt i64 {last}, 0", "i1").name, zeros.name, "63"))
             width = t.lesser(width, t.index("sdiv", str(WAITING_BYTES // len(strip.into) // size), wait))
             if stmt.again:
-                fits = t.index("sdiv", str(CACHE_BYTES // size), t.greater(rows, "1"))
-                width = t.lesser(width, t.greater(fits, str(LEAST_BYTES // size)))
+                width = t.lesser(width, self._read_again(rows, size, width))
         if stmt.each is not None:
             each = self.value(stmt.each, known, None).name
             return t.index("mul", t.index("sdiv", width, each), each)
         return t.index("and", width, -64)
+
+    def _read_again(self, rows: str, size: int, all_: str) -> str:
+        """How many columns of so many rows stay in the second cache, or in the third; of more rows, which are read from memory again, `all_`."""
+        t, least = self.text, LEAST_BYTES // size
+        second, third = (t.index("sdiv", str(fit // size), t.greater(rows, "1")) for fit in (CACHE_BYTES, THIRD_BYTES))
+        beyond = t.select(t.let(f"icmp sge i64 {third}, {least // 2}", "i1").name, third, all_)
+        near = t.let(f"icmp sge i64 {second}, {least // 2}", "i1").name
+        return t.select(near, t.greater(second, str(least)), beyond)

@@ -24,15 +24,12 @@ from ..nest import (
     Turn,
     TurnBack,
     Vector,
+    statements,
 )
 from ..rewrite import affine
 from .llvm_memory import Known, Where
 from .llvm_outer import Outer
 from .llvm_text import INDEX_TYPE, Lanes
-
-STREAM_BYTES = (
-    8 << 20
-)  # of a target: from there on a store past the caches saves reading what is overwritten (1.2 to 1.5 times)
 
 LINE = 64  # bytes
 
@@ -143,6 +140,8 @@ class Loops(Outer):
         self.taken.append(stmt)
         t.repeat(low, extent, block)
         self.taken.pop()
+        if any(isinstance(s, Vector) and s.stream for s in statements(stmt.body)):
+            self._fence()
 
     def _blocks(self, stmt: Blocks, known: Known) -> None:
         t = self.text
@@ -168,12 +167,12 @@ class Loops(Outer):
         beyond = self.stage(stmt.past, known) if stmt.past else "0"
         t.repeat(low, high, block)
         if stmt.past:
-            t.when(known[stmt.past.when].name, lambda: t.call_void("@llvm.x86.sse.sfence"))
+            t.when(known[stmt.past.when].name, self._fence)
 
     def _vector(self, stmt: Vector, known: Known) -> None:
         t = self.text
-        first, last = (self.value(v, known, None).name for v in (stmt.low, stmt.high))
-        low, high = self._bounds(stmt, first, last)
+        low, high = (self.value(v, known, None).name for v in (stmt.low, stmt.high))
+        low, high = self._bounds(stmt, low, high)
         if stmt.lanes == 1:
             t.loop(low, high, 1, lambda i: self._group(stmt, known, i, 1, 1, None), self.down)
             return
@@ -194,32 +193,35 @@ class Loops(Outer):
         if stmt.unroll > 1 or stmt.stream:
             fast = t.index("add", low, t.index("and", total, -wide))
             if stmt.stream:
-                low = self._streamed(stmt, known, low, fast, t.index("sub", last, first))
+                low = self._streamed(stmt, known, low, fast)
             if stmt.unroll > 1:
                 t.loop(low, fast, wide, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None))
                 low = fast
         t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
         self._tail(stmt, known, whole, high)
 
-    def _streamed(self, stmt: Vector, known: Known, low: str, high: str, count: str) -> str:
-        """Run the whole groups past the caches where the target, of `count` elements, is large and aligned to what is stored at once. Returns where
-        to go on.
-        """
-        t = self.text
-        leaf = stmt.stores[0].leaf
-        size = sum(
-            store.leaf.dtype.itemsize for store in stmt.stores
-        )  # of an element: the parts of a complex number are two stores
-        address = t.let(f"ptrtoint ptr {self.address[leaf.name]} to i64", INDEX_TYPE).name
+    def _streamed(self, stmt: Vector, known: Known, low: str, high: str) -> str:
+        """Run the whole groups past the caches where the target is large and aligned to what is stored at once. Returns where to go on."""
+        t, store = self.text, stmt.stores[0]
+        form = affine(store.offset, stmt.axis)
+        assert stmt.stream is not None and form is not None, "a row that may be stored past the caches"
+        for part in form:
+            self.value(part, known, None)
+        place = self._pointer(store.leaf.name, store.leaf.dtype, self._offset(form, known, Where(stmt.axis, low, 1)))
+        size = sum(s.leaf.dtype.itemsize for s in stmt.stores)  # the parts of a complex number are two stores
+        address = t.let(f"ptrtoint ptr {place} to i64", INDEX_TYPE).name
         offset = t.let(f"and i64 {address}, {stmt.lanes * size * (1 + stmt.woven) - 1}", INDEX_TYPE)
         aligned = t.let(f"icmp eq {offset}, 0", "i1").name
-        large = t.let(f"icmp sge i64 {count}, {STREAM_BYTES // size}", "i1").name
-        apply = t.let(f"and i1 {aligned}, {large}", "i1").name
-        end = t.let(f"select i1 {apply}, i64 {high}, i64 {low}", INDEX_TYPE).name
-        step = stmt.lanes * stmt.unroll
+        apply = t.let(f"and i1 {aligned}, {self.value(stmt.stream, known, None).name}", "i1").name
+        end, step = t.select(apply, high, low), stmt.lanes * stmt.unroll
         t.loop(low, end, step, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None, stream=True))
-        t.when(apply, lambda: t.call_void("@llvm.x86.sse.sfence"))  # such stores are ordered by nothing else
+        if not self.taken:  # of a row of many it comes after all of them
+            t.when(apply, self._fence)
         return end
+
+    def _fence(self) -> None:
+        """Stores past the caches are ordered by nothing else."""
+        self.text.call_void("@llvm.x86.sse.sfence")
 
     def _tail(self, stmt: Vector, known: Known, low: str, high: str) -> None:
         t = self.text
