@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exprten_jit import threads, work
-from exprten_jit.backends import llvm_module
+from exprten_jit.backends import llvm_module, llvm_outline, llvm_parts
 from exprten_jit.dtypes import DTYPES
-from exprten_jit.reducers import along, brought_together
+from exprten_jit.reducers import ACROSS, along, brought_together
 from strategies import TARGETS, place
-from test_folds import ALL, normal
+from test_folds import ALL, normal, softmax, standardised
 
 import exprten as xt
 from exprten.statement import launch
@@ -25,8 +25,9 @@ SHARED = (2, 3, 7)
 @pytest.fixture
 def always(monkeypatch):
     """Every statement is shared, however small, and every block of a fold is a part of it."""
-    monkeypatch.setattr(llvm_module, "ENOUGH", 0)
+    monkeypatch.setattr(llvm_outline, "ENOUGH", 0)
     monkeypatch.setattr(llvm_module, "LEAST", 0)
+    monkeypatch.setattr(llvm_parts, "LEAST", 0)
     monkeypatch.setattr(llvm_module, "GRAIN", 8)
     for table in (launch._launches, launch._kernels):
         monkeypatch.setattr(launch, "_launches" if table is launch._launches else "_kernels", {})
@@ -75,6 +76,37 @@ def test_parts_of_a_fold_are_its_subtrees(monkeypatch, parts):
         for t in (1, 3):
             with xt.options(num_threads=t):
                 assert xt.evaluate(xt.sum(xt.asarray(x))).item() == want, f"{n} elements, {t} threads"
+
+
+DOWN = {
+    "sum": lambda x: xt.sum(x, 0), "max": lambda x: xt.max(x, 0), "argmax": lambda x: xt.argmax(x, 0), "softmax": lambda x: softmax(xt, x, 0),
+    "normalised": lambda x: standardised(xt, x, 0), "of every other": lambda x: xt.var(x[::2], 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [2, 3, 8, 17, 40])
+@pytest.mark.parametrize(("arena", "vector_bits"), [(llvm_parts.ARENA, None), (8 << 10, 256), (4 << 10, 128)])
+@pytest.mark.usefixtures("always")
+def test_rows_of_few_columns_are_shared_in_subtrees(monkeypatch, count, arena, vector_bits):
+    monkeypatch.setattr(llvm_parts, "ARENA", arena)
+    for blocks, more in ((1, 0), (5, 7), (37, 255)):
+        x = normal((256 * blocks + more, count))
+        for name, fold in DOWN.items():
+            with xt.options(num_threads=1, vector_bits=vector_bits):
+                want = bits(xt.evaluate(fold(xt.asarray(x))))
+            for n in SHARED:
+                with xt.options(num_threads=n, vector_bits=vector_bits):
+                    assert bits(xt.evaluate(fold(xt.asarray(x)))) == want, f"{name} of {x.shape}, {n} threads"
+
+
+def test_rows_of_few_columns_are_shared_where_there_are_many():
+    x = normal((100_003, 5))
+    order = brought_together(list(x), np.add, np.full(5, -0.0, np.float32), ACROSS)
+    for n in (1, *SHARED):
+        with xt.options(num_threads=n):
+            assert bits(xt.evaluate(xt.sum(xt.asarray(x), 0))) == order.tobytes()
+    plan = xt.plan(xt.zeros(5), xt.sum(xt.asarray(x), 0))
+    assert "@few0" in plan.llvm and plan.scratch_bytes >= llvm_parts.ARENA
 
 
 def test_a_large_sum_is_within_its_bound_and_the_same_with_any_number_of_threads():

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, index
 from .ir import axis as named_axis
-from .reducers import PARTS
+from .reducers import ARENA, PARTS
 from .unrolled import Group
 
 ZERO = index(0)
@@ -292,8 +292,12 @@ class Nest:
         saved += [(many, leaf) for stmt in every if isinstance(stmt, Blocks) for many, leaf in stmt.scratch]
         strips = any(isinstance(stmt, Strip) for stmt in every)
         folds = [node for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce) for node in stmt.folds]
+        few = any(isinstance(stmt, Columns) and stmt.strips for nest in self.parts for stmt in nest.body)
+        arena = ARENA if self.kernel.few and few and not self.kernel.reverse else 0
         parts = 0 if self.kernel.reverse else sum(PARTS * dtype.itemsize for node in folds for dtype in node.dtypes)
-        return sum(block * leaf.dtype.itemsize for block, leaf in saved) + (WAITING_BYTES if strips else 0) + parts
+        return (
+            sum(block * leaf.dtype.itemsize for block, leaf in saved) + (WAITING_BYTES if strips else 0) + parts + arena
+        )
 
 
 def statements(stmts: Iterable[Stmt]) -> Iterator[Stmt]:

@@ -26,6 +26,7 @@ LEAST_BYTES = 2048  # of a row of a strip: narrower ones make too little of a pa
 
 NOTHING: Mapping[Value, Lanes] = {}
 Element = Callable[..., Row]  # the bodies of a fold for a row
+Run = Callable[[Sequence[Stmt], Known], None]
 
 
 class Across(Beside):
@@ -165,35 +166,36 @@ class Across(Beside):
         t = self.text
         return t.lesser(k, t.index("sub", end, 1)), t.let(f"icmp slt i64 {k}, {end}", "i1").name
 
-    def strip(self, stmt: Strip, known: Known, run: Callable[[Sequence[Stmt], Known], None]) -> None:
-        """A fold across rows, one strip of columns wide; `run` does statements."""
+    def strip(self, stmt: Strip, known: Known, run: Run, rows: tuple[str, str] | None = None) -> None:
+        """A fold across rows, or some of them, one strip of columns wide; `run` does statements."""
         *_, loop = stmt.body
+        rows = rows or ("0", self.value(stmt.extent, known, None).name)
         few = stmt.few
         if few is not None and isinstance(loop, Vector) and self.fits_beside(few, loop, few.axis):
-            self._beside(few, loop, known)
+            self._beside(few, loop, known, rows)
             return
         if few is None or not isinstance(loop, Vector) or not loop.masked or loop.lanes == 1:
-            self._in_memory(stmt, known, run)
+            self._in_memory(stmt, known, run, rows)
             return
         low, high = (self.value(v, known, None).name for v in (loop.low, loop.high))
         left = self.text.index("sub", high, low)
         where = Where(loop.axis, low, loop.lanes, self.below(left, loop.lanes))
         self.text.either(
             self.text.let(f"icmp sle i64 {left}, {loop.lanes}", "i1").name,
-            lambda: self._in_registers(few, loop, dict(known), where),
-            lambda: self._in_memory(stmt, dict(known), run),
+            lambda: self._in_registers(few, loop, dict(known), where, rows),
+            lambda: self._in_memory(stmt, dict(known), run, rows),
         )
 
-    def _beside(self, node: Fold, loop: Vector, known: Known) -> None:
+    def _beside(self, node: Fold, loop: Vector, known: Known, rows: tuple[str, str]) -> None:
         """A strip of the kernel's few columns: as many blocks of rows at once as a vector holds rows, the last ones one by one."""
         assert node.order is not None, "a scheduled fold has an order"
         t, order, folds = self.text, node.order, [node]
-        low, high, extent = (self.value(v, known, None).name for v in (loop.low, loop.high, node.extent))
+        low, high = (self.value(v, known, None).name for v in (loop.low, loop.high))
         width, many, mask = self.row_lanes, self.rows_of(loop), self.row_mask(t.index("sub", high, low))
         where = Where(loop.axis, low, width, mask)
         splats, self.splats = self.splats, {}
         if many == 1:
-            result = self.across(node, dict(known), where)
+            result = self.across(node, dict(known), where, *rows)
         else:
             places = self._places(folds, [self._identity(folds, width)])
 
@@ -208,25 +210,20 @@ class Across(Beside):
                 )
                 return self._get(folds, places, "0", width)
 
-            result = self.blocks(folds, replace(order, block=order.block * many), width, "0", extent, blocks)
+            result = self.blocks(folds, replace(order, block=order.block * many), width, *rows, blocks)
         for store, x in zip(loop.stores, result, strict=True):
             self.store(store, x, known, where)
         self.splats = splats
 
-    def _in_registers(self, node: Fold, loop: Vector, known: Known, where: Where) -> None:
+    def _in_registers(self, node: Fold, loop: Vector, known: Known, where: Where, rows: tuple[str, str]) -> None:
         """A strip of no more columns than a vector has lanes."""
-        self.value(node.extent, known, None)
-        for store, x in zip(loop.stores, self.across(node, known, where), strict=True):
+        for store, x in zip(loop.stores, self.across(node, known, where, *rows), strict=True):
             self.store(store, x, known, where)
 
-    def _in_memory(self, stmt: Strip, known: Known, run: Callable[[Sequence[Stmt], Known], None]) -> None:
+    def _in_memory(self, stmt: Strip, known: Known, run: Run, rows: tuple[str, str]) -> None:
         """A strip of columns with a row of accumulators in memory."""
         t, order = self.text, stmt.fold.order
         assert order is not None, "a scheduled fold has an order"
-        waiting = self._waiting()
-        for n, leaf in enumerate(stmt.waiting):
-            share = n * (WAITING_BYTES // len(stmt.waiting))
-            self.address[leaf.name] = t.let(f"getelementptr i8, ptr {waiting}, i64 {share}", "ptr").name
 
         def block(start: str, end: str) -> None:
             run(stmt.first, known)
@@ -246,10 +243,28 @@ class Across(Beside):
             t.loop(start, whole, order.lanes, step)
             t.loop(whole, end, order.lanes, rest)
 
+        self.paired(stmt, order, *rows, block, known, run)
+
+    def paired(
+        self,
+        stmt: Strip,
+        order: Order,
+        low: str,
+        high: str,
+        block: Callable[[str, str], None],
+        known: Known,
+        run: Run,
+    ) -> None:
+        """Rows of results, each of which `block` gives, paired."""
+        waiting = self._waiting()
+        for n, leaf in enumerate(stmt.waiting):
+            share = n * (WAITING_BYTES // len(stmt.waiting))
+            self.address[leaf.name] = self.text.let(f"getelementptr i8, ptr {waiting}, i64 {share}", "ptr").name
+
         def at(statements: Sequence[Stmt]) -> Callable[[str], None]:
             return lambda top: run(statements, {**known, stmt.top: Lanes(top, INDEX_TYPE)})
 
-        self.pairing(order, "0", self.value(stmt.extent, known, None).name, block, at(stmt.pair), at(stmt.keep))
+        self.pairing(order, low, high, block, at(stmt.pair), at(stmt.keep))
 
     def _waiting(self) -> str:
         """Memory for the rows that wait: one for all strips, which run one after the other."""
