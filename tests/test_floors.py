@@ -34,7 +34,7 @@ FLOORS = {
         "cuts placing keeping",
         "past",
         "runs strips tiles",
-        "onward columns",
+        "onward columns squares",
         "schedule work bounds passes",
         "gridsquares",
         "grid",

@@ -9,6 +9,7 @@ stmt ::= Let(value)                          # computed here, known to everythin
 | Blocks(axis, low, high, ..., body)  # a side of a tile at a time
 | Turn(into, load, ...)               # a tile of what runs across, turned round
 | TurnBack(tile, store, ...)          # the same of what is stored across
+| Squares(store, turned, ...)         # a tile that is turned as it is computed
 | Past(store, along, ...)             # a row of a tile, stored past the caches
 | Fetch(loads, when)                  # a row of the next tile, fetched early
 | Vector(axis, low, high, ..., stores)  # `lanes` indices at a time
@@ -173,6 +174,8 @@ class Columns:
 
 
 SIDE = 64  # elements of a tile: four lines of float32
+BEYOND = 16  # elements: a line of the least that is stored past the caches
+ONE_SIDE = index(SIDE)
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,7 @@ class Past:
     end: Local
     reach: Local
     when: Value
+    length: int = SIDE + BEYOND
 
 
 @dataclass(frozen=True)
@@ -203,9 +207,10 @@ class Fetch:
 
 @dataclass(frozen=True)
 class Blocks:
-    """From `low` to `high`, at most SIDE indices at a time, from `start` to `end`. `scratch` is memory for so many elements of each leaf.
+    """From `low` to `high`, `side` indices at a time, from `start` to `end`; where less than `least` would be left, these too. `scratch` is
+    memory for so many elements of each leaf.
     With `past` the target runs on along this axis. `ahead` are the first index of the next block and 0, or after the last block the first
-    one's and SIDE: how far it is along the axis of the loop around this one.
+    one's and `around`: how far it is along the axis of the loop around this one.
     """
 
     axis: Axis
@@ -217,6 +222,9 @@ class Blocks:
     scratch: tuple[tuple[int, Leaf], ...] = ()
     past: Past | None = None
     ahead: tuple[Local, Local] | None = None
+    side: Value = ONE_SIDE
+    around: int = SIDE
+    least: int = 1
 
 
 @dataclass(frozen=True)
@@ -256,10 +264,32 @@ class TurnBack:
     past: Past | None = None
 
 
-Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Blocks | Turn | TurnBack | Past | Fetch | Vector
+@dataclass(frozen=True)
+class Squares:
+    """`store` for a tile, in squares of `lanes` rows and columns. Each of `turned`, with what stands for it in the value, runs on along `row`
+    and is turned round in registers; where the store goes `across`, along `row`, what is stored is. `past` the caches, if at all, as many
+    lines side by side as a square has. Of the next tile `ahead` is fetched early `when` it is far.
+    """
+
+    store: Store
+    turned: tuple[tuple[Load, Load], ...]
+    row: Axis
+    column: Axis
+    top: Local
+    bottom: Local
+    left: Local
+    right: Local
+    lanes: int
+    across: bool
+    past: Past | None
+    ahead: tuple[Load, ...]
+    when: Value
 
 
-Plain = Let | Turn | TurnBack | Past | Fetch | Vector  # statements without others inside
+Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Blocks | Turn | TurnBack | Squares | Past | Fetch | Vector
+
+
+Plain = Let | Turn | TurnBack | Squares | Past | Fetch | Vector  # statements without others inside
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from .ir import Store, Value
 from .nest import (
-    SIDE,
     ZERO,
     Blocks,
     Columns,
@@ -17,6 +16,7 @@ from .nest import (
     Past,
     Pieces,
     Reduce,
+    Squares,
     Stmt,
     Strip,
     Turn,
@@ -47,6 +47,8 @@ def _stores(stmts: Iterable[Stmt]) -> Iterator[Store]:
     for stmt in statements(stmts):
         if isinstance(stmt, Vector):
             yield from stmt.stores
+        elif isinstance(stmt, Squares):
+            yield stmt.store
         elif isinstance(stmt, Reduce):
             yield from stmt.saved
 
@@ -81,7 +83,7 @@ class _Lines:
                 case Blocks(axis, low, high, start, end, body):
                     span = f"{self.value(low)}..{self.value(high)}"
                     self.lines.append(
-                        f"{pad}for {axis.name} in {span}, {SIDE} at a time from {start.name} to {end.name}"
+                        f"{pad}for {axis.name} in {span}, {self.value(stmt.side)} at a time from {start.name} to {end.name}"
                     )
                     self.put(body, depth + 1)
                 case Turn(into, source, row, column):
@@ -91,6 +93,8 @@ class _Lines:
                     what = f"{store.leaf.name}[{self.value(store.offset)}]"
                     self.lines.append(f"{pad}{what} = {tile.name}, turned from {column.name} to {row.name}")
                     self.put([stmt.past] if stmt.past else [], depth + 1)
+                case Squares():
+                    self.squares(stmt, pad, depth)
                 case Past(store, along, stage, goal):
                     what = f"{store.leaf.name}[{self.value(store.offset)}] = {stage.name}"
                     self.lines.append(
@@ -99,20 +103,24 @@ class _Lines:
                 case Fetch(loads, when):
                     what = ", ".join(f"{x.leaf.name}[{self.value(x.offset)}]" for x in loads)
                     self.lines.append(f"{pad}where {self.value(when)}: fetch {what}")
-                case Strip(axis, extent, fold, into):
-                    order = fold.order
-                    assert order is not None, "a scheduled fold has an order"
-                    steps = f"{order.lanes} rows at a time, blocks of {order.block}"
-                    self.lines.append(
-                        f"{pad}strip {axis.name} < {self.value(extent)}, {steps}, {fold.reducer} into {', '.join(leaf.name for leaf in into)}"
-                    )
-                    strip = _Lines(Namer(*_roots(stmt.body)))  # its scratch holds other values than below
-                    strip.put(stmt.body, depth + 1)
-                    self.lines += strip.lines
+                case Strip():
+                    self.strip(stmt, pad, depth)
                 case Reduce():
                     self.reduce(stmt, pad, depth)
                 case Vector():
                     self.vector(stmt, pad)
+
+    def strip(self, stmt: Strip, pad: str, depth: int) -> None:
+        order = stmt.fold.order
+        assert order is not None, "a scheduled fold has an order"
+        steps = f"{order.lanes} rows at a time, blocks of {order.block}"
+        names = ", ".join(leaf.name for leaf in stmt.into)
+        self.lines.append(
+            f"{pad}strip {stmt.axis.name} < {self.value(stmt.extent)}, {steps}, {stmt.fold.reducer} into {names}"
+        )
+        strip = _Lines(Namer(*_roots(stmt.body)))  # its scratch holds other values than below
+        strip.put(stmt.body, depth + 1)
+        self.lines += strip.lines
 
     def reduce(self, stmt: Reduce, pad: str, depth: int) -> None:
         steps = f" by {stmt.lanes}, {'a masked tail' if stmt.masked else 'a scalar tail'}" if stmt.lanes > 1 else ""
@@ -144,6 +152,20 @@ class _Lines:
             shared = self.namer.lines(store.value, whole=True)
             self.lines.extend(f"{pad}  {line}" for line in shared)
             self.lines.append(f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}")
+
+    def squares(self, stmt: Squares, pad: str, depth: int) -> None:
+        self.lines.append(
+            f"{pad}squares of {stmt.lanes} x {stmt.lanes} in {stmt.top.name}..{stmt.bottom.name}, {stmt.left.name}..{stmt.right.name}"
+        )
+        for into, source in stmt.turned:
+            what = f"{source.leaf.name}[{self.value(source.offset)}]"
+            self.lines.append(f"{pad}  {into.leaf.name} = {what}, turned from {stmt.row.name} to {stmt.column.name}")
+        self.lines.extend(f"{pad}  {line}" for line in self.namer.lines(stmt.store.value, whole=True))
+        turned = f", turned from {stmt.column.name} to {stmt.row.name}" if stmt.across else ""
+        self.lines.append(
+            f"{pad}  {stmt.store.leaf.name}[{self.value(stmt.store.offset)}] = {self.value(stmt.store.value)}{turned}"
+        )
+        self.put([stmt.past] if stmt.past else [], depth + 1)
 
     def define(self, value: Value, pad: str) -> None:
         self.lines.extend(f"{pad}let {line}" for line in self.namer.lines(value))

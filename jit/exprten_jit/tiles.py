@@ -16,7 +16,7 @@ from .derived import apply
 from .dtypes import INDEX
 from .folds import folds_of
 from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, both, index, load, local
-from .nest import SIDE, Fetch, Machine, Past, Turn, TurnBack
+from .nest import BEYOND, SIDE, Fetch, Machine, Past, Turn, TurnBack
 from .rewrite import affine, steps, substitute, walk
 from .vectors import DEAR, computed, cost_of
 
@@ -26,7 +26,6 @@ FAR_BYTES = (
     8 << 20
 )  # of a tensor: from there on tiles are fetched early, and stored past the caches where the target is not read
 LINE = 64  # bytes
-BEYOND = 16  # elements: a line of the least that is stored past the caches
 
 Bounds = tuple[Axis, Value, Value]  # an axis, from and to
 Names = tuple[Local, Local, Local, Local]  # of a tile: its first row and the one after its last, and the columns
@@ -98,7 +97,7 @@ def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: fr
     """The tile of the last two loops; None where nothing lies across, or where stores have an order."""
     if not kernel.tiles or kernel.short or cuts_of(kernel.stores, column):
         return None
-    inside, saved, tile = _stored_across(kernel, row, column, bound)
+    inside, saved, tile = stored_across(kernel, row, column, bound)
     found = across(inside, column)
     loads = found[1] if found and found[0] is row else []
     if not loads and not tile:
@@ -106,7 +105,7 @@ def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: fr
     far = (
         prod((extent for _, extent in kernel.axes), start=index(1)) >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
     )
-    past = _past(kernel, machine, *((row, NAMES[0], NAMES[1]) if tile else (column, NAMES[2], NAMES[3])), far)
+    past = past_of(kernel, machine, *((row, NAMES[0], NAMES[1]) if tile else (column, NAMES[2], NAMES[3])), far)
     made = Tile(inside, (), saved, (), past, far, bool(tile))
     leaves = [Leaf(f"turned{n}", node.leaf.dtype) for n, node in enumerate(loads)]
     at = _at(row, column, made.length)
@@ -120,7 +119,7 @@ def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: fr
     return replace(made, kernel=replace(inside, stores=stores, tiles=False), turns=tuple(turns), back=tuple(back))
 
 
-def _past(kernel: Kernel, machine: Machine, along: Axis, start: Local, end: Local, far: Value) -> Past | None:
+def past_of(kernel: Kernel, machine: Machine, along: Axis, start: Local, end: Local, far: Value) -> Past | None:
     """How a target that runs on along an axis is stored past the caches, where it may be."""
     store = kernel.stores[0]
     read = {node.leaf for node in walk(*(store.value for store in kernel.stores)) if isinstance(node, Load)}
@@ -199,7 +198,7 @@ def other_inside(kernel: Kernel) -> Kernel:
     return replace(kernel, axes=(*outer, *own, kernel.axes[-1]))
 
 
-def _stored_across(
+def stored_across(
     kernel: Kernel, row: Axis, column: Axis, bound: frozenset[Axis | Local]
 ) -> tuple[Kernel, tuple[Store, ...], Leaf | None]:
     """Where the target runs on along `row` and everything is computed along `column`: the kernel that stores on the stack, what is saved

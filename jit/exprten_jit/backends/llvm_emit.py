@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..nest import (
-    SIDE,
     Blocks,
     Columns,
     Fetch,
@@ -19,6 +18,7 @@ from ..nest import (
     Past,
     Pieces,
     Reduce,
+    Squares,
     Stmt,
     Strip,
     Turn,
@@ -64,6 +64,8 @@ class Loops(Outer):
                     self.turn(stmt, known)
                 case TurnBack():
                     self.turn_back(stmt, known)
+                case Squares():
+                    self.squares(stmt, known)
                 case Past():
                     self.past_row(stmt, known, "0")
                 case Fetch():
@@ -147,17 +149,18 @@ class Loops(Outer):
         t = self.text
         first, last = (self.value(v, known, None).name for v in (stmt.low, stmt.high))
         low, high = self._bounds(stmt, first, last)
+        side = self.value(stmt.side, known, None).name
 
         def block(start: str) -> str:
-            following = t.index("add", start, SIDE)
-            end = t.lesser(following, high)
+            following = t.index("add", start, side)
+            more = t.let(f"icmp sge i64 {t.index('sub', high, following)}, {stmt.least}", "i1").name
+            end = t.select(more, following, high)
             found = {stmt.start: start, stmt.end: end}
             if stmt.past:
                 found |= {stmt.past.begin: low, stmt.past.reach: t.lesser(t.index("add", end, beyond), high)}
             if stmt.ahead:
-                more = t.let(f"icmp slt i64 {following}, {high}", "i1").name
-                found |= dict(
-                    zip(stmt.ahead, (t.select(more, following, low), t.select(more, "0", str(SIDE))), strict=True)
+                found |= zip(
+                    stmt.ahead, (t.select(more, following, low), t.select(more, "0", str(stmt.around))), strict=True
                 )
             self._run(stmt.body, known | {name: Lanes(value, INDEX_TYPE) for name, value in found.items()})
             return end

@@ -10,8 +10,8 @@ from ..nest import Columns, Loop, Nest, Vector
 from ..reducers import FEW
 from ..rewrite import walk
 from .llvm_memory import Known, Where
+from .llvm_squares import InRegisters
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_tile import Tiles
 
 FEWEST, FEWEST_LOW = 16, 4  # lines of rows that are one; of few rows all are soon through
 MOST_COLUMNS = 128  # from there on vectors are full as it is
@@ -19,7 +19,7 @@ LINE = 64  # bytes
 PIECE = 32  # bytes of a row that are stored at a time: few of them lie in two lines
 
 
-class Runs(Tiles):
+class Runs(InRegisters):
     """Emits what rows that run on need."""
 
     def __init__(self, nest: Nest, fast_math: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..dtypes import DType
-from ..ir import Leaf, Load, Store
+from ..ir import Axis, Leaf, Load, Store
 from ..nest import SIDE, Fetch, Past, Turn, TurnBack
 from ..rewrite import affine
 from .llvm_across import Across
@@ -14,7 +14,7 @@ from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
 
 LINE = 64  # bytes
-STAGE = SIDE + 16  # elements from row to row of a stage
+PART_BYTES = 16  # of a register: shuffles within it are cheap
 
 
 class Tiles(Across):
@@ -33,7 +33,9 @@ class Tiles(Across):
                 t.let(f"call {kind} {function}(ptr {address}, {given})", dtype.memory, width)
                 for address in self._columns_of(stmt, stmt.load, known, row, column)
             ]
-            for x, address in zip(self._square(rows), self._rows_of(stmt, stmt.into, known, row, column), strict=True):
+            for x, address in zip(
+                self._square(rows, dtype.itemsize), self._rows_of(stmt, stmt.into, known, row, column), strict=True
+            ):
                 t.put(f"store {x}, ptr {address}, align {dtype.itemsize}")
 
         far = self.value(stmt.when, known, None).name
@@ -46,15 +48,8 @@ class Tiles(Across):
 
     def _ahead(self, stmt: Turn, known: Known, column: str) -> None:
         """Fetch the rows of the next tile that will be turned together."""
-        t, dtype = self.text, stmt.load.leaf.dtype
-        inside: Known = {**known, stmt.column: Lanes(column, INDEX_TYPE)}
-        form = affine(stmt.ahead.offset, stmt.column)
-        assert form is not None, "columns lie at regular distances"
-        address = self._pointer(stmt.load.leaf.name, dtype, self.value(stmt.ahead.offset, inside, None).name)
-        stride = self.value(form[0], inside, None).name
-        for k in range(stmt.lanes):
-            if k:
-                address = t.let(f"getelementptr {dtype.memory}, ptr {address}, i64 {stride}", "ptr").name
+        dtype = stmt.load.leaf.dtype
+        for address in self.places(stmt.ahead, stmt.column, column, stmt.lanes, known):
             self._lines(address, dtype)
 
     def fetch(self, stmt: Fetch, known: Known) -> None:
@@ -86,7 +81,7 @@ class Tiles(Across):
                 for address in self._rows_of(stmt, stmt.tile, known, row, column)
             ]
             below, right = t.index("sub", known[stmt.bottom].name, row), known[stmt.right].name
-            columns = zip(self._square(rows), self._goals(stmt, known, row, column), strict=True)
+            columns = zip(self._square(rows, dtype.itemsize), self._goals(stmt, known, row, column), strict=True)
             for k, (x, address) in enumerate(columns):
                 there = t.let(f"icmp slt i64 {t.index('add', column, k)}, {right}", "i1").name
                 mask = self.below(t.select(there, below, "0"), width)
@@ -122,7 +117,7 @@ class Tiles(Across):
 
         def row(k: str) -> None:
             inside = {**known, stmt.column: Lanes(t.index("add", column, k), INDEX_TYPE)}
-            self._whole_lines(past, inside, t.index("mul", k, STAGE))
+            self._whole_lines(past, inside, t.index("mul", k, past.length))
 
         t.loop("0", many, 1, row)
 
@@ -169,22 +164,37 @@ class Tiles(Across):
         t, past = self.text, stmt.past
         at = t.index("sub", row, known[stmt.top].name)
         stage = [
-            self._pointer(past.stage.name, past.stage.dtype, t.index("add", at, k * STAGE)) for k in range(stmt.lanes)
+            self._pointer(past.stage.name, past.stage.dtype, t.index("add", at, k * past.length))
+            for k in range(stmt.lanes)
         ]
         when = known[past.when].name
         return [t.let(f"select i1 {when}, ptr {x}, ptr {y}", "ptr").name for x, y in zip(stage, found, strict=True)]
 
     def _columns_of(self, stmt: Turn | TurnBack, at: Load | Store, known: Known, row: str, column: str) -> list[str]:
         """Where the columns of a square begin in a tensor; for those that do not exist, the last one."""
-        t = self.text
-        form = affine(at.offset, stmt.column)
-        assert form is not None, "columns lie at regular distances"
-        inside: Known = {**known, stmt.row: Lanes(row, INDEX_TYPE), stmt.column: Lanes(column, INDEX_TYPE)}
-        found = [self._pointer(at.leaf.name, at.leaf.dtype, self.value(at.offset, inside, None).name)]
-        stride, left = self.value(form[0], inside, None).name, t.index("sub", known[stmt.right].name, column)
-        for k in range(1, stmt.lanes):
-            step = t.select(t.let(f"icmp sgt i64 {left}, {k}", "i1").name, stride, "0")
-            found.append(t.let(f"getelementptr {at.leaf.dtype.memory}, ptr {found[-1]}, i64 {step}", "ptr").name)
+        left = self.text.index("sub", known[stmt.right].name, column)
+        return self.places(at, stmt.column, column, stmt.lanes, {**known, stmt.row: Lanes(row, INDEX_TYPE)}, left)
+
+    def places(
+        self, at: Load | Store, axis: Axis, first: str, many: int, known: Known, left: str | None = None
+    ) -> list[str]:
+        """Where an element is for so many indices of an axis from the first one on; where only some are left, for the others that of the last."""
+        return self.steps(*self.first_place(at, axis, first, known), at.leaf.dtype, many, left)
+
+    def first_place(self, at: Load | Store, axis: Axis, first: str, known: Known) -> tuple[str, str]:
+        """Where an element is for an index of an axis, and how many elements further for the next one."""
+        form = affine(at.offset, axis)
+        assert form is not None, "lines lie at regular distances"
+        inside: Known = {**known, axis: Lanes(first, INDEX_TYPE)}
+        address = self._pointer(at.leaf.name, at.leaf.dtype, self.value(at.offset, inside, None).name)
+        return address, self.value(form[0], inside, None).name
+
+    def steps(self, address: str, stride: str, dtype: DType, many: int, left: str | None) -> list[str]:
+        """So many addresses, the last of those that are left again for the others."""
+        t, found = self.text, [address]
+        for k in range(1, many):
+            step = t.select(t.let(f"icmp sgt i64 {left}, {k}", "i1").name, stride, "0") if left else stride
+            found.append(t.let(f"getelementptr {dtype.memory}, ptr {found[-1]}, i64 {step}", "ptr").name)
         return found
 
     def _rows_of(self, stmt: Turn | TurnBack, leaf: Leaf, known: Known, row: str, column: str) -> list[str]:
@@ -194,15 +204,34 @@ class Tiles(Across):
         at = t.index("add", t.index("mul", rows, stmt.length), columns)
         return [self._pointer(leaf.name, leaf.dtype, t.index("add", at, k * stmt.length)) for k in range(stmt.lanes)]
 
-    def _square(self, rows: list[Lanes]) -> list[Lanes]:
-        """As many vectors as they have lanes, turned round: lane k of vector n becomes lane n of vector k."""
-        rows, width = list(rows), len(rows)
-        size = width
-        while size > 1:
-            size //= 2
-            for n in (n for n in range(width) if not n & size):
-                a, b = rows[n], rows[n + size]
-                low = [k if not k & size else width + k - size for k in range(width)]
-                high = [k + size if not k & size else width + k for k in range(width)]
-                rows[n], rows[n + size] = self._shuffled(a, b, low), self._shuffled(a, b, high)
-        return rows
+    def _square(self, rows: list[Lanes], size: int) -> list[Lanes]:
+        """As many vectors as they have lanes, of `size` bytes each, turned round: lane k of vector n becomes lane n of vector k. First within
+        the parts of 16 bytes, where that is cheap, then whole parts.
+        """
+        width = len(rows)
+        part = min(width, PART_BYTES // size)
+        found = {(n, 0): row for n, row in enumerate(rows)}  # the first row, and the first column in each part
+        many = 1
+        while many < part:
+            columns, pairs = part // many, [at for at in found if not at[0] & many]
+            found = {
+                (r, c + half * columns // 2): self._woven(found[r, c], found[r + many, c], part, many, half)
+                for r, c in pairs
+                for half in (0, 1)
+            }
+            many *= 2
+        step = 0
+        while many < width:
+            pairs = [at for at in found if not at[0] & many]
+            found = {
+                (r, c + (half * part << step)): self._parts_in_turn(found[r, c], found[r + many, c], part, half)
+                for r, c in pairs
+                for half in (0, 1)
+            }
+            many, step = 2 * many, step + 1
+        return [found[0, c] for c in range(width)]
+
+    def _parts_in_turn(self, a: Lanes, b: Lanes, part: int, half: int) -> Lanes:
+        """Every other part of `a`, from part `half` on, and then of `b`."""
+        starts = range(half * part, 2 * a.count, 2 * part)
+        return self._shuffled(a, b, [at + n for at in starts for n in range(part)])

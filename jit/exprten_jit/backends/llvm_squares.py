@@ -1,0 +1,147 @@
+"""Squares that are turned round as they are computed."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..dtypes import DType
+from ..ir import Load
+from ..nest import Squares
+from ..rewrite import walk
+from .llvm_memory import Known, Where
+from .llvm_ops import memory_suffix
+from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_tile import LINE, Tiles
+from .llvm_values import Group
+
+
+class InRegisters(Tiles):
+    """Emits what computes a tile in squares: all of their lanes inside of it, masked at its rim."""
+
+    def squares(self, stmt: Squares, known: Known) -> None:
+        """A tile: lines of the target side by side, as many as a square has, along all of it; then the next ones. The last square ends where
+        the tile does; where the target is read, it has fewer lanes instead, for those would be computed twice.
+        """
+        t, splats, self.splats = self.text, self.splats, {}
+        top, bottom, left, right = (known[name].name for name in (stmt.top, stmt.bottom, stmt.left, stmt.right))
+        far = self.value(stmt.when, known, None).name
+        last = self._last_squares(stmt, (top, bottom), (left, right))
+
+        def square(row: str, column: str) -> None:
+            if stmt.ahead:
+                t.when(far, lambda: self._next_lines(stmt, known, row, column))
+            rows, columns = t.index("sub", bottom, row), t.index("sub", right, column)
+            whole = t.let(f"icmp sge i64 {t.lesser(rows, columns)}, {stmt.lanes}", "i1").name
+            t.either(
+                whole,
+                lambda: self._one_square(stmt, dict(known), row, column, None),
+                lambda: self._one_square(stmt, dict(known), row, column, (rows, columns)),
+            )
+
+        def from_(at: str, n: int) -> str:
+            return t.lesser(at, last[n])
+
+        def beside(at: str) -> None:
+            first = from_(at, stmt.across)
+            if stmt.across:
+                t.loop(top, bottom, stmt.lanes, lambda row: square(from_(row, 0), first))
+            else:
+                t.loop(left, right, stmt.lanes, lambda column: square(first, from_(column, 1)))
+            if stmt.past:
+                t.when(known[stmt.past.when].name, lambda: self._whole_side(stmt, known, first))
+
+        t.loop(*((left, right) if stmt.across else (top, bottom)), stmt.lanes, beside)
+        self.splats = splats
+
+    def _last_squares(self, stmt: Squares, *spans: tuple[str, str]) -> list[str]:
+        """Where the last squares begin: such that they end where the tile does, if there is one. Where the target is read, under whatever name,
+        at their place: what was stored would be read again.
+        """
+        t, read, found = self.text, "false", list[str]()
+        loads = [*(x for _, x in stmt.turned), *(x for x in walk(stmt.store.value) if isinstance(x, Load))]
+        for leaf in dict.fromkeys(x.leaf for x in loads if x.leaf.name in self.given):
+            addresses = (self.address[x.name] for x in (leaf, stmt.store.leaf))
+            here = t.let(f"icmp eq ptr {', '.join(addresses)}", "i1").name
+            read = t.let(f"or i1 {read}, {here}", "i1").name
+        for start, end in spans:
+            before = t.greater(start, t.index("sub", end, stmt.lanes))
+            found.append(t.select(read, end, before))
+        return found
+
+    def _one_square(self, stmt: Squares, known: Known, row: str, column: str, left: tuple[str, str] | None) -> None:
+        """A square; `left` are the rows and columns from here to the rim, where it is not inside."""
+        t, width, (rows, columns) = self.text, stmt.lanes, left or (None, None)
+        mask = self.below(columns, width) if columns else None
+        each: list[Group] = []
+        for k in range(width):
+            at = t.index("add", row, t.lesser(str(k), t.index("sub", rows, 1)) if rows and k else k)
+            each.append(({**known, stmt.row: Lanes(at, INDEX_TYPE)}, Where(stmt.column, column, width, mask)))
+        here: Known = {**known, stmt.row: Lanes(row, INDEX_TYPE), stmt.column: Lanes(column, INDEX_TYPE)}
+        for into, source in stmt.turned:
+            places = self.places(source, stmt.column, column, width, here, columns)
+            lines = [self._line(address, source.leaf.dtype, width, rows) for address in places]
+            for (inside, _), x in zip(each, self._square(lines, source.leaf.dtype.itemsize), strict=True):
+                inside[into] = self.in_register(x, into.leaf.dtype)
+        values = self.abreast(stmt.store.value, each)
+        values = [self.in_memory(self.widened(x, width), stmt.store.leaf.dtype) for x in values]
+        dtype, size = stmt.store.leaf.dtype, stmt.store.leaf.dtype.itemsize
+        lines, axis, first, many, some = (values, stmt.row, row, rows, columns)
+        if stmt.across:
+            lines, axis, first, many, some = (self._square(values, size), stmt.column, column, columns, rows)
+        goal, stride = self.first_place(stmt.store, axis, first, here)
+        if stmt.past:
+            at = t.index("sub", *((row, known[stmt.top].name) if stmt.across else (column, known[stmt.left].name)))
+            stage, when = self._pointer(stmt.past.stage.name, dtype, at), known[stmt.past.when].name
+            goal = t.let(f"select i1 {when}, ptr {stage}, ptr {goal}", "ptr").name
+            stride = t.select(when, str(stmt.past.length), stride)
+        for k, (x, address) in enumerate(zip(lines, self.steps(goal, stride, dtype, width, many), strict=True)):
+            if not many or not some:
+                t.put(f"store {x}, ptr {address}, align {size}")
+                continue
+            t.when(
+                t.let(f"icmp sgt i64 {many}, {k}", "i1").name,
+                partial(self._some_lanes, x, address, dtype, some),
+            )
+
+    def _some_lanes(self, x: Lanes, address: str, dtype: DType, some: str) -> None:
+        """Store as many lanes as there are; under a mask that takes as long as several others."""
+        function, masks = f"@llvm.masked.store.v{x.count}{memory_suffix(dtype)}.p0", f"<{x.count} x i1>"
+        t, given = self.text, f"{x}, ptr {address}"
+        t.declare(function, "void", x.type, "ptr", "i32 immarg", masks)
+        t.either(
+            t.let(f"icmp sge i64 {some}, {x.count}", "i1").name,
+            lambda: t.put(f"store {given}, align {dtype.itemsize}"),
+            lambda: t.put(f"call void {function}({given}, i32 {dtype.itemsize}, {masks} {self.below(some, x.count)})"),
+        )
+
+    def _line(self, address: str, dtype: DType, width: int, left: str | None) -> Lanes:
+        """What is read of a line: all lanes, or as many as are left."""
+        kind = f"<{width} x {dtype.memory}>"
+        if not left:
+            return self.text.let(f"load {kind}, ptr {address}, align {dtype.itemsize}", dtype.memory, width)
+        function = f"@llvm.masked.load.v{width}{memory_suffix(dtype)}.p0"
+        self.text.declare(function, kind, "ptr", "i32 immarg", f"<{width} x i1>", kind)
+        given = f"ptr {address}, i32 {dtype.itemsize}, <{width} x i1> {self.below(left, width)}, {kind} zeroinitializer"
+        return self.text.let(f"call {kind} {function}({given})", dtype.memory, width)
+
+    def _whole_side(self, stmt: Squares, known: Known, first: str) -> None:
+        """Store the lines that were computed beside each other, past the caches."""
+        t, past = self.text, stmt.past
+        assert past is not None
+        axis, end = (stmt.column, stmt.right) if stmt.across else (stmt.row, stmt.bottom)
+
+        def line(k: str) -> None:
+            inside = {**known, axis: Lanes(t.index("add", first, k), INDEX_TYPE)}
+            self._whole_lines(past, inside, t.index("mul", k, past.length))
+
+        t.loop("0", t.lesser(t.index("sub", known[end].name, first), str(stmt.lanes)), 1, line)
+
+    def _next_lines(self, stmt: Squares, known: Known, row: str, column: str) -> None:
+        """Fetch what the same square of the next tile reads."""
+        here: Known = {**known, stmt.row: Lanes(row, INDEX_TYPE), stmt.column: Lanes(column, INDEX_TYPE)}
+        axis, first = (stmt.row, row) if stmt.across else (stmt.column, column)
+        for x in stmt.ahead:
+            for address in self.places(x, axis, first, stmt.lanes, here):
+                for byte in range(0, stmt.lanes * x.leaf.dtype.itemsize, LINE):
+                    at = self.text.let(f"getelementptr i8, ptr {address}, i64 {byte}", "ptr").name if byte else address
+                    self.text.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")

@@ -1,0 +1,109 @@
+"""Squares that are turned round as they are computed: for what costs little, no tile lies on the stack.
+
+A square has as many rows and columns as a vector has lanes. What runs on along its rows is read that way and turned in registers, each row is
+computed, and where the target lies across, what is to be stored is turned. A line of the source is read once, whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from math import prod
+
+from .cuts import cuts_of
+from .derived import apply
+from .folds import folds_of
+from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, both, index, load
+from .nest import BEYOND, ONE, SIDE, Blocks, Loop, Machine, Squares, Stmt, Vector
+from .placing import place
+from .rewrite import affine, steps, substitute
+from .tiles import BEGIN, FAR_BYTES, NAMES, NEXT, REACH, SHIFT, Bounds, across, past_of, stored_across
+from .vectors import computed, cost_of, roots_of, vector_over
+
+LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
+LEAST_LANES, MOST_LANES = 4, 16  # of a square
+MOST_TURNED = 2  # sources: more registers than there are
+CHEAP = 16  # additions an element: what costs more is one body for each row of a square, and takes its time anyway
+
+
+def squares_of(
+    kernel: Kernel, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
+) -> Blocks | None:
+    """The last two loops as squares; None where nothing lies across, where stores have an order, or where much is computed."""
+    (row, _, _), (column, _, _) = loops
+    if not kernel.tiles or kernel.short or len(kernel.stores) > 1 or cuts_of(kernel.stores, column):
+        return None
+    inside, saved, tile = stored_across(kernel, row, column, bound)
+    found = across(inside, column)
+    loads = found[1] if found and found[0] is row else []
+    value = inside.stores[0].value
+    if not (loads or tile) or len(loads) > MOST_TURNED or cost_of(value) > CHEAP or _has_folds(value, row, column):
+        return None
+    top, bottom, left, right = NAMES
+    at = (row - top) * SIDE + (column - left)
+    turned = [(load(Leaf(f"turned{n}", x.leaf.dtype), at), x) for n, x in enumerate(loads)]
+    value = substitute(value, {x: into for into, x in turned})
+    vector = vector_over(inside, machine, column, left, right, (Store(inside.stores[0].leaf, at, value),))
+    if not vector.masked or vector.lanes < LEAST_LANES or affine(kernel.stores[0].offset, row) is None:
+        return None
+    lanes, far = min(MOST_LANES, vector.lanes), _far(kernel)
+    past = past_of(kernel, machine, *((row, top, bottom) if tile else (column, left, right)), far)
+    past = replace(past, length=LONG_SIDE + 2 * BEYOND) if past else None
+    names = (top, REACH if past and tile else bottom, left, REACH if past and not tile else right)
+    ahead = _ahead([x for x in _lines(value, column, kernel) if tile], [x for _, x in turned], row, column, bool(tile))
+    when = both(far, (right - left if tile else bottom - top) >= SIDE)
+    squares = Squares(
+        replace(kernel.stores[0], value=value), tuple(turned), row, column, *names, lanes, bool(tile), past, ahead, when
+    )
+    scratch = [*((LONG_SIDE + 2 * BEYOND, store.leaf) for store in saved)]
+    scratch += [(past.length * lanes, past.stage)] if past else []
+    by_rows, by_columns = (*loops[0], top, bottom), (*loops[1], left, right)
+    goal, source = (by_rows, by_columns) if tile else (by_columns, by_rows)
+    inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), around=LONG_SIDE, least=lanes)
+    long = apply("logical_or", far, goal[2] >= source[2])
+    side = apply("where", long, index(LONG_SIDE), index(lanes))
+    body = (*_of_rows(saved, names, row, machine, bound, done), inner)
+    return Blocks(*goal, body, tuple(scratch), past, side=side, least=lanes)
+
+
+def _has_folds(value: Value, *axes: Axis) -> bool:
+    return any(axis in node.free for node in folds_of(value) for axis in axes)
+
+
+def _far(kernel: Kernel) -> Value:
+    many = prod((extent for _, extent in kernel.axes), start=index(1))
+    return many >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
+
+
+def _of_rows(
+    saved: tuple[Store, ...],
+    names: tuple[Local, ...],
+    row: Axis,
+    machine: Machine,
+    bound: frozenset[Axis | Local],
+    done: set[Value],
+) -> list[Stmt]:
+    """What is saved for the rows of a tile."""
+    if not saved:
+        return []
+    above, below, *_ = names
+    within = bound | set(NAMES) | {BEGIN, REACH} | {row}
+    known = place(roots_of(saved), machine, within, set(done))
+    return [Loop(row, below, (*known, Vector(ONE, index(0), index(1), 1, 1, False, saved)), above)]
+
+
+def _lines(value: Value, column: Axis, kernel: Kernel) -> Iterable[Load]:
+    """What runs on as it is computed."""
+    loads = [x for x in computed([value], column) if isinstance(x, Load) and x.leaf in kernel.leaves]
+    return [x for x in loads if x.when is None and steps(x, column) == 1]
+
+
+def _ahead(along: Iterable[Load], turned: Iterable[Load], row: Axis, column: Axis, tile: bool) -> tuple[Load, ...]:
+    """Where the sources of the next tile begin: tiles follow each other as they run on."""
+    top, _, left, _ = NAMES
+    following: dict[Value, Value] = {row: row - top + NEXT, column: column + SHIFT}
+    if tile:
+        following = {row: row + SHIFT, column: column - left + NEXT}
+    goal = row if tile else column
+    loads = [x for x in (along if tile else turned) if goal in x.offset.free and not x.leaf.pairs]
+    return tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in loads))
