@@ -1376,3 +1376,32 @@ def test_errors_say_what_is_wrong(name):
 def test_an_axis_that_mean_does_not_have_is_an_error_of_mean():
     with pytest.raises(xt.ShapeError, match="mean: axis 2"):
         xt.mean(A, 2)
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize("dtype", ["int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(5, 70), (70, 5), (16, 16), (20, 33)])
+def test_folds_along_both_axes_of_a_transposed_operand(shape, dtype, bits):
+    x = (np.arange(math.prod(shape)) % 7).reshape(shape).astype(dtype)
+    v = xt.array(x).T
+    y = xt.zeros(v.shape, dtype=dtype)
+    with xt.options(max_recompute=1e9, vector_bits=bits):
+        y[...] = v - xt.sum(v, 0, keepdims=True) + xt.max(v, 1, keepdims=True)
+    want = x.T.astype(np.float64)
+    want = want - want.sum(0, keepdims=True) + want.max(1, keepdims=True)
+    np.testing.assert_array_equal(y.numpy(), want.astype(dtype))
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize("mode", ["write", "add"])
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(7, 2, 3), (9, 3, 40)])
+def test_a_fold_of_folds_along_its_axis_and_across_it(shape, dtype, mode, bits):
+    x = np.random.default_rng(3).integers(-3, 4, shape).astype(dtype)
+    v = xt.array(x)
+    y = xt.transpose(xt.full(shape[::-1], 1, dtype=dtype), (2, 1, 0))
+    inner = xt.min(v, 0, keepdims=True) + xt.min(v, (0, 2), keepdims=True)
+    with xt.options(max_recompute=1e9, vector_bits=bits):
+        xt.assign(y, mode, v + xt.min(inner, 1, keepdims=True))
+    want = x + (x.min(0, keepdims=True) + x.min((0, 2), keepdims=True)).min(1, keepdims=True)
+    np.testing.assert_array_equal(y.numpy(), want + (mode == "add"))

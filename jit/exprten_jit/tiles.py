@@ -173,13 +173,16 @@ def _strided(node: Load | Store, axis: Axis) -> bool:
 
 def as_stored(kernel: Kernel, loops: list[Bounds]) -> list[Bounds]:
     """The loops that are left when folds across rows are known, with the one innermost along which the target runs on: what else runs on along
-    their columns is turned, and no lane idle where these are few. As they are where that is more than is stored.
+    their columns is turned, and no lane idle where these are few. As they are where that is more than is stored, or where what is left to
+    fold would differ from lane to lane.
     """
     if not kernel.keeps or kernel.short or kernel.reverse or len(kernel.stores) > 1:
         return loops
     store, (axis, *_) = kernel.stores[0], loops[-1]
     inner = [loop for loop in loops[:-1] if steps(store, loop[0]) == 1]
     if not inner or axis not in store.offset.free or steps(store, axis) == 1:
+        return loops
+    if any(inner[0][0] in node.free for node in folds_of(store.value)):
         return loops
     reads = [x for x in computed([store.value], axis) if isinstance(x, Load) and x.leaf in kernel.leaves]
     turned = [x for x in reads if _strided(x, inner[0][0]) and steps(x, axis) == 1]

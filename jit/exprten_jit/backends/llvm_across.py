@@ -50,6 +50,7 @@ class Across(Beside):
         def group(k: str) -> list[Row]:
             return [element(self.text.index("add", k, n)) for n in range(order.lanes)]
 
+        assert self.is_across(node), f"the fold over {node.axis.name} runs along its elements"
         if not order.grouped:
             if not self.along_rows_pays(node, where):
                 return self._short(node, known, where, element)

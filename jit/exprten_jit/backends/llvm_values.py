@@ -91,6 +91,10 @@ class Values(Memory):
             return node.args[:1]  # a table is no value
         return (node.extent,) if isinstance(node, Fold) else node.children
 
+    def is_across(self, node: Fold) -> bool:
+        """Whether there can be a fold in each lane: rows are brought together one after the other, or are short."""
+        return self.nest.kernel.short > 0 or (node.order is not None and node.order.grouped)
+
     @abstractmethod
     def across(self, node: Fold, known: Known, where: Where | None) -> list[Lanes]:
         """A fold for each lane: its components."""
@@ -117,8 +121,12 @@ class Values(Memory):
             case Load():
                 return self._load(node, known, where)
             case Fold():
-                in_lanes = where is not None and where.axis in node.free
-                found = self.across(node, known, where) if in_lanes else self.alone(node, known)
+                if where is None or where.axis not in node.free:
+                    found = self.alone(node, known)
+                elif where.count == 1 and not self.is_across(node):
+                    found = self.alone(node, {**known, where.axis: Lanes(where.at, INDEX_TYPE)})
+                else:
+                    found = self.across(node, known, where)
                 self.settle([node], found, known)
                 return found[0]
             case Component():
