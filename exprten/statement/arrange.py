@@ -7,6 +7,7 @@ indices mean something there.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,7 @@ class Signature:
     rows: bool = False  # folds lie nearer together than the innermost axis does
     few: int = 0  # most columns that folds run across, where rows are taken whole
     low: bool = False  # and each fold takes one block of rows
+    squares: bool = False  # what lies across has a vector of elements on both axes
     onto: int | None = None  # the axis along which the columns that folds run across run on
     device: str = "cpu"  # the kind of device
     decided: tuple[
@@ -108,14 +110,20 @@ def arrange(
     (axes, extents, strides, shifts), short, packed = _walked(
         layouts, found.indexed, joined, same, reverse, loops, loose, vectors
     )
+    woven = (
+        free and loops is None and same is None and not found.indexed and _woven(found, axes, extents, strides, views)
+    )
+    if woven:
+        axes, extents, short, packed = *woven, woven[1][-2], True
     every, lengths = _extents(axes, extents, targets, joined)
     names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
     other = _across(axes, extents, strides[count:]) if loose and not found.indexed else []
-    near = None if found.indexed else [*axes[-1:], *other]
+    near = None if found.indexed else [*axes[-1 - packed :], *other]
     folds = vectors and same is not None and not short
     onto = runs_onto(axes, same, extents) if folds and same is not None and free else None
     few, low = few_columns(axes, same, extents) if folds and same is not None and onto is None else (0, False)
     moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and _turns(found, goals[0], same)
+    wide = cpu and _wide(axes, extents, other or (axes[:-1] if moved else []))
     runs = free and same is None and not found.indexed and _rows_run_on(extents, strides)
     operands, unknown = _operands(
         names, [view.key.dtype for view in views], strides, near, packed * short or (few if few <= FEW else 0)
@@ -125,7 +133,7 @@ def arrange(
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, packed, bool(same) and apart and not reverse, moved or (cpu and bool(other)), runs, same is not None and not short and rows_are_near(axes, same), few, low, onto, target.device.kind,
+        short, packed, bool(same) and apart and not reverse, moved or (cpu and bool(other)), runs, same is not None and not short and rows_are_near(axes, same), few, low, wide, onto, target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)
@@ -213,6 +221,34 @@ def _rows_run_on(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> bo
     return run[0] and all(along or 0 in s[-2:] for along, s in zip(run, strides, strict=True))
 
 
+MOST_WOVEN = 15  # elements of rows that are taken apart in registers: those of 16 are a line
+
+
+def _woven(
+    found: Gathered, axes: list[int], extents: Sequence[int], strides: Sequence[Sequence[int]], views: Sequence[Leaf]
+) -> tuple[list[int], list[int]] | None:
+    """The axes and their extents where packed rows of few elements lie across what else is read or stored: the long axis innermost, the rows'
+    own before it.
+    """
+    if (
+        len(axes) < 2
+        or (found.structure[-1][0] != WEAK and found.structure[-1][0].op == "stores")
+        or any(view.key.dtype.kind == "c" for view in views)
+    ):
+        return None
+    lengths = dict(zip(axes, extents, strict=True))
+    for rows, along in itertools.permutations(axes, 2):
+        if not 2 <= lengths[rows] <= MOST_WOVEN or lengths[along] <= MOST_WOVEN:
+            continue
+        in_rows = [s[rows] == 1 and s[along] == lengths[rows] for s in strides]
+        across = [s[along] == 1 and s[rows] != 0 for s in strides]
+        rest = [s[along] == 0 or (s[along] == 1 and s[rows] == 0) for s in strides]
+        if any(in_rows) and any(across) and all(map(any, zip(in_rows, across, rest, strict=True))):
+            order = [*(k for k in axes if k not in (rows, along)), rows, along]
+            return order, [lengths[k] for k in order]
+    return None
+
+
 TILED = 5  # rows and columns: fewer are read faster one by one
 
 
@@ -234,6 +270,15 @@ def _across(axes: Sequence[int], extents: Sequence[int], strides: Sequence[Seque
         return []
     long = [k for k, n in zip(axes[:-1], extents, strict=False) if n >= TILED]
     return [k for k in long if any(steps[k] == 1 and abs(steps[axes[-1]]) > 1 for steps in strides)]
+
+
+def _wide(axes: Sequence[int], extents: Sequence[int], across: Sequence[int]) -> bool:
+    """Whether squares are filled by the innermost axis and those that something runs on along across it."""
+    return (
+        bool(across)
+        and extents[-1] > MOST_WOVEN
+        and all(n > MOST_WOVEN for k, n in zip(axes, extents, strict=True) if k in across)
+    )
 
 
 def _renumbered(found: Gathered, operand_of: Sequence[int]) -> tuple[tuple[Any, ...], ...]:

@@ -198,6 +198,7 @@ class _Lowering:
                 self.signature.low,
                 self.signature.packed,
                 None if self.signature.onto is None else axis(f"i{self.signature.onto}"),
+                self.signature.squares,
             )
             if self.reduce:
                 settle = ordered(kernel)

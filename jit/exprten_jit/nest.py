@@ -285,6 +285,11 @@ class Squares:
     ahead: tuple[Load, ...]
     when: Value
 
+    @property
+    def stores(self) -> tuple[Store, ...]:
+        """The one there is."""
+        return (self.store,)
+
 
 Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Blocks | Turn | TurnBack | Squares | Past | Fetch | Vector
 

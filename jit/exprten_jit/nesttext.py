@@ -45,10 +45,8 @@ def _roots(stmts: Iterable[Stmt]) -> list[Value]:
 
 def _stores(stmts: Iterable[Stmt]) -> Iterator[Store]:
     for stmt in statements(stmts):
-        if isinstance(stmt, Vector):
+        if isinstance(stmt, Vector | Squares):
             yield from stmt.stores
-        elif isinstance(stmt, Squares):
-            yield stmt.store
         elif isinstance(stmt, Reduce):
             yield from stmt.saved
 

@@ -56,6 +56,9 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
     along = alone and _in_lanes(kernel, machine)
     if groups and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
         return kernel, opened, groups
+    if kernel.packed and not any(folds_of(store.value) for store in kernel.stores):
+        kernel = replace(kernel, short=0, packed=False)
+        return kernel, kernel, ()
     if kernel.packed:
         kernel = replace(kernel, short=next(most for most in SHORT if kernel.short <= most), packed=False)
     if kernel.short <= SHORT[1] or _in_lanes(kernel, machine):

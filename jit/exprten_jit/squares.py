@@ -31,7 +31,13 @@ def squares_of(
 ) -> Blocks | None:
     """The last two loops as squares; None where nothing lies across, where stores have an order, or where much is computed."""
     (row, _, _), (column, _, _) = loops
-    if not kernel.tiles or kernel.short or len(kernel.stores) > 1 or cuts_of(kernel.stores, column):
+    if (
+        not kernel.tiles
+        or not kernel.squares
+        or kernel.short
+        or len(kernel.stores) > 1
+        or cuts_of(kernel.stores, column)
+    ):
         return None
     inside, saved, tile = stored_across(kernel, row, column, bound)
     found = across(inside, column)

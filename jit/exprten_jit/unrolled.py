@@ -26,7 +26,7 @@ def unrolled(kernel: Kernel) -> tuple[Kernel, tuple[Group, ...]]:
     many = kernel.short
     folds = folds_of(*(store.value for store in kernel.stores))
     lengths = {node.extent for node in folds}
-    rows = [axis for axis, extent in kernel.axes[:-1] if extent in lengths]
+    rows = [axis for axis, extent in kernel.axes[:-1] if extent in lengths] if folds else [kernel.axes[-2][0]]
     stores = kernel.stores
     groups = dict.fromkeys(_groups(stores, [*rows, *(node.axis for node in folds)], kernel.axes[-1][0], many))
     known: dict[Value, Value] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..ir import Axis, Leaf, Load, load
-from ..nest import Columns, Let, Loop, Stmt, Strip, Vector, statements
+from ..nest import Columns, Let, Loop, Squares, Stmt, Strip, Vector, statements
 from ..rewrite import walk
 from ..vectors import computed
 from .llvm_fold import Row
@@ -126,5 +126,5 @@ def _loop_of(strip: Strip) -> Vector:
 
 def _read(stmts: Sequence[Stmt]) -> set[Leaf]:
     """What statements read."""
-    vectors = [s for s in statements(stmts) if isinstance(s, Vector)]
-    return {x.leaf for v in vectors for x in walk(*(store.value for store in v.stores)) if isinstance(x, Load)}
+    stores = [store for s in statements(stmts) if isinstance(s, Vector | Squares) for store in s.stores]
+    return {x.leaf for x in walk(*(store.value for store in stores)) if isinstance(x, Load)}
