@@ -126,7 +126,7 @@ def arrange(
     wide = cpu and _wide(axes, extents, other or (axes[:-1] if moved else []))
     runs = free and same is None and not found.indexed and _rows_run_on(extents, strides)
     operands, unknown = _operands(
-        names, [view.key.dtype for view in views], strides, near, packed * short or (few if few <= FEW else 0)
+        names, [view.key.dtype for view in views], strides, near, packed * short or (few if few <= FEW else 0), cpu
     )
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
@@ -198,13 +198,19 @@ def _operands(
     strides: Sequence[Sequence[int]],
     near: Sequence[int] | None,
     rows: int = 0,
+    lanes: bool = False,
 ) -> tuple[tuple[Operand, ...], _Sizes]:
     """The operands, and their strides that are arguments; `near` are the axes that lanes may run along, None for all. The stride
-    of packed `rows` is known.
+    of packed `rows` is known; for `lanes` that of every other element is.
     """
     operands, unknown = [], []
     for name, dtype, steps in zip(names, dtypes, strides, strict=True):
-        classes = tuple(s if rows and s == rows else _class(s, near is None or k in near) for k, s in enumerate(steps))
+        classes = tuple(
+            s
+            if (rows and s == rows) or (s == 2 and lanes and 1 not in map(abs, steps))
+            else _class(s, near is None or k in near)
+            for k, s in enumerate(steps)
+        )
         unknown += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
         operands.append(Operand(name, dtype, classes))
     return tuple(operands), unknown

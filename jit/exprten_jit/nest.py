@@ -113,7 +113,7 @@ class Vector:
     """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. Where `stream`
     holds, a large target that is not read is stored past the caches. `ahead` will be read soon, and is fetched where `far` holds.
     A `short` one has masked steps only; of a `whole` one the last ends where the row does, if it has a step or more. Of a `woven` one two
-    vectors are taken from alternating elements: of a number that is the upper half of a float, one is then a shift away and the other a mask.
+    vectors are taken from alternating elements: of a number that is the upper half of a float, one is then a shift away and the other a mask. Elements of `groups` are read together.
     """
 
     axis: Axis
@@ -129,6 +129,7 @@ class Vector:
     short: bool = False
     woven: bool = False
     whole: bool = False
+    groups: tuple[Group, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from .placing import affine_lets, loop_over, place
 from .reducers import SHORT
 from .rewrite import steps, substitute
 from .runs import repeated, running_on
-from .squares import squares_of
+from .squares import squares_of, taken_apart
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
 from .unrolled import Group, unrolled
 from .vectors import LEAST_BITS, cheap, computed, cost_of, roots_of, vector_over
@@ -93,6 +93,8 @@ def _open(
     saved = [] if folds or not inner else columns_of(kernel, loops, bound)
     if folds or saved:
         return [*placed, Saving(kernel, machine, loops, bound, set(done), _open).nest(folds, saved)]
+    if len(inner) == 1 and (apart := taken_apart(kernel, machine, loops, bound, done)):
+        return [*placed, *apart]
     if len(inner) == 1 and (squares := squares_of(kernel, machine, loops, bound, done)):
         return [*placed, squares]
     if len(inner) == 1 and (tile := tile_of(kernel, machine, axis, inner[0][0], bound)):

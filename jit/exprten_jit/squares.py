@@ -15,8 +15,9 @@ from .derived import apply
 from .folds import folds_of
 from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, both, index, load
 from .nest import BEYOND, ONE, SIDE, Blocks, Loop, Machine, Squares, Stmt, Vector
-from .placing import place
-from .rewrite import affine, steps, substitute
+from .placing import loop_over, place
+from .reducers import FEW
+from .rewrite import affine, in_a_row, steps, substitute
 from .tiles import BEGIN, FAR_BYTES, NAMES, NEXT, REACH, SHIFT, Bounds, across, past_of, stored_across
 from .vectors import computed, cost_of, roots_of, vector_over
 
@@ -70,6 +71,40 @@ def squares_of(
     side = apply("where", long, index(LONG_SIDE), index(lanes))
     body = (*_of_rows(saved, names, row, machine, bound, done), inner)
     return Blocks(*goal, body, tuple(scratch), past, side=side, least=lanes)
+
+
+WRITTEN_OUT = 600  # additions for all columns: more takes longer to compile than it is worth
+
+
+def taken_apart(
+    kernel: Kernel, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
+) -> list[Stmt] | None:
+    """The last two loops where the first of them is over the few columns across which all is folded, which lie side by side in what is read:
+    vectors run along the other, and of those that hold whole rows all columns are computed.
+    """
+    (row, _, _), (column, first, last) = loops
+    many, store = kernel.few, kernel.stores[0]
+    if not 1 < many <= FEW or not kernel.keeps or kernel.short or row is not kernel.axes[-1][0]:
+        return None
+    if len(kernel.stores) > 1 or cuts_of(kernel.stores, column) or steps(store, column) != 1:
+        return None
+    loads = [x for x in computed([store.value], column) if isinstance(x, Load) and column in x.offset.free]
+    rows = [x for x in loads if x.when is None and in_a_row(x, row) and steps(x, column) == many]
+    if (
+        not rows
+        or any(x not in rows and not in_a_row(x, column) for x in loads)
+        or _has_folds(store.value, row, column)
+    ):
+        return None
+    at: list[dict[Value, Value]] = [{row: index(j)} for j in range(many)]
+    stores = tuple(Store(store.leaf, substitute(store.offset, here), substitute(store.value, here)) for here in at)
+    if cost_of(*roots_of(stores)) > WRITTEN_OUT:
+        return None
+    inner = replace(kernel, axes=((column, last),), stores=stores)
+    *before, vector = loop_over(inner, machine, column, first, last, stores, bound, done)
+    assert isinstance(vector, Vector), "a loop"
+    groups = dict.fromkeys((x.leaf, tuple(substitute(x.offset, here) for here in at)) for x in rows)
+    return [*before, replace(vector, groups=tuple(groups))]
 
 
 def _has_folds(value: Value, *axes: Axis) -> bool:

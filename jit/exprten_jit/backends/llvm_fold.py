@@ -12,7 +12,7 @@ from ..derived import apply
 from ..dtypes import DType
 from ..folds import combined, joined
 from ..ir import Fold, Value, components, local
-from ..nest import Nest, Reduce
+from ..nest import Nest, Reduce, Vector, statements
 from ..reducers import Order, halved, identities, reducer_of
 from ..rewrite import affine
 from .llvm_memory import Known, Where
@@ -32,7 +32,9 @@ class Folds(Values):
         super().__init__(fast_math)
         self.nest = nest
         self.given = {leaf.name for leaf in nest.kernel.leaves}
-        self.groups = {(group[0], at): group for group in nest.groups for at in group[1]}
+        loops = (stmt for part in nest.parts for stmt in statements(part.body))
+        groups = [*nest.groups, *(group for stmt in loops if isinstance(stmt, Vector) for group in stmt.groups)]
+        self.groups = {(group[0], at): group for group in groups for at in group[1]}
         self.waiting = ""
 
     def alone(self, node: Fold, known: Known) -> Row:

@@ -1,7 +1,7 @@
 """Loads and stores as LLVM instructions.
 
-A load is emitted by the coefficient of the innermost axis in its offset: 1 is one wide load, -1 a wide load turned round, anything
-else a load per lane from a running pointer (faster than a hardware gather), none a scalar load. A uniform guard chooses between the
+A load is emitted by the coefficient of the innermost axis in its offset: 1 is one wide load, -1 a wide load turned round, 2 two of which
+every other element is taken, anything else a load per lane from a running pointer (faster than a hardware gather), none a scalar load. A uniform guard chooses between the
 address and a row of zeros, so nothing branches and nothing is read where the guard is false.
 """
 
@@ -89,6 +89,8 @@ class Memory(Operations):
         if isinstance(coefficient, Const) and coefficient.value == 1:
             return self._wide_load(self._at(node, offset, when), dtype, self._whole(node.leaf, where))
         assert where.mask is None, "a masked step has unit strides only"
+        if isinstance(coefficient, Const) and coefficient.value == 2 and not node.leaf.pairs:
+            return self._every_other_load(node, offset, when, where)
         if isinstance(coefficient, Const) and coefficient.value == -1:
             last = self.text.index("sub", offset, where.count - 1)
             turned = ", ".join(f"i32 {k}" for k in reversed(range(where.count)))
@@ -211,6 +213,15 @@ class Memory(Operations):
             f"call {memory} {function}({pointer}, i32 {dtype.itemsize}, {mask} {where.mask}, {memory} zeroinitializer)"
         )
         return self.in_register(t.let(call, dtype.memory, where.count), dtype)
+
+    def _every_other_load(self, node: Load, offset: str, when: Lanes | None, where: Where) -> Lanes:
+        """Every other element, from two wide loads that end with the last one."""
+        dtype, count = node.leaf.dtype, where.count
+        places = (self._at(node, self.text.index("add", offset, n), when) for n in (0, count - 1))
+        first, last = (self.text.let(f"load {self._memory(dtype, where)}, {at}", dtype.memory, count) for at in places)
+        return self.in_register(
+            self._shuffled(first, last, [*range(0, count, 2), *range(count + 1, 2 * count, 2)]), dtype
+        )
 
     def _strided_load(self, node: Load, offset: str, stride: str, when: Lanes | None, where: Where) -> Lanes:
         t, dtype = self.text, node.leaf.dtype
