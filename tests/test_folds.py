@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from exprten_jit import reducers
 from exprten_jit.interpret import interpret
+from exprten_jit.nest import Vector, statements
 from exprten_jit.reducers import ACROSS, brought_together
 from strategies import DTYPES, LAYOUTS, SPECIAL, TARGETS, assert_same_bits, ordinary, place, values
 
@@ -676,6 +677,38 @@ def test_what_lies_across_is_folded_across_whatever_the_sizes(columns):
             xt.asarray(out.array).T[...] = source - xt.sum(source, 0)
             same(out.array, (x - sums).T, f"{x.shape}, every {step}")
             out.assert_untouched()
+
+
+FEW_ACROSS = {
+    "softmax": lambda x, w: softmax(xt, x, -2),
+    "standardised": lambda x, w: standardised(xt, x, -2),
+    "with a tensor that lies as the target": lambda x, w: x * w - xt.max(x, -2, keepdims=True),
+}
+
+
+@pytest.mark.parametrize(("count", "dtype"), [(2, "float32"), (3, "float64"), (5, "float32"), (8, "float16")])
+def test_few_columns_are_taken_apart_when_they_are_stored_across(count, dtype):
+    for many, lead in ((17, ()), (700, ()), (97, (3,)) if count == 5 else (333, ())):
+        for shape in ((*lead, many, count), (*lead, count, many)):
+            x, w = (np.random.default_rng(n).standard_normal(shape).astype(dtype) for n in (1, 2))
+            for name, statement in FEW_ACROSS.items():
+                want = xt.evaluate(statement(xt.asarray(x), xt.asarray(w))).numpy()
+                for bits, threads in ((128, 1), (512, 2)):
+                    out = place(np.ascontiguousarray(np.swapaxes(w, -1, -2)), "offset")
+                    target = np.swapaxes(out.array, -1, -2)
+                    with xt.options(vector_bits=bits, num_threads=threads):
+                        into = xt.asarray(target)
+                        into[...] = statement(xt.asarray(x), into)
+                    same(target, want, f"{name} of {shape}, {bits} bits")
+                    out.assert_untouched()
+
+
+def test_rows_of_few_columns_have_no_loop_of_their_own():
+    x, y = xt.ones((1000, 3)), xt.zeros((3, 1000))
+    for plan in (xt.plan(y, softmax(xt, x.T, 1)), xt.plan(x, softmax(xt, y.T, 1))):
+        assert [loop for loop in statements(plan._code.nest.body) if isinstance(loop, Vector) and loop.groups], (
+            plan.nest
+        )
 
 
 @pytest.mark.parametrize("shape", [(70, 130), (300, 5)], ids=str)

@@ -63,6 +63,7 @@ class Signature:
     rows: bool = False  # folds lie nearer together than the innermost axis does
     few: int = 0  # most columns that folds run across, where rows are taken whole
     low: bool = False  # and each fold takes one block of rows
+    narrow: int = 0  # elements of the target's packed rows, where what is folded runs on across them
     squares: bool = False  # what lies across has a vector of elements on both axes
     onto: int | None = None  # the axis along which the columns that folds run across run on
     device: str = "cpu"  # the kind of device
@@ -125,15 +126,21 @@ def arrange(
     moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and _turns(found, goals[0], same)
     wide = cpu and _wide(axes, extents, other or (axes[:-1] if moved else []))
     runs = free and same is None and not found.indexed and _rows_run_on(extents, strides)
+    narrow = _narrow(axes, extents, goals[0]) if folds and free and onto is None and not few else 0
     operands, unknown = _operands(
-        names, [view.key.dtype for view in views], strides, near, packed * short or (few if few <= FEW else 0), cpu
+        names,
+        [view.key.dtype for view in views],
+        strides,
+        near,
+        packed * short or narrow or (few if few <= FEW else 0),
+        cpu,
     )
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, packed, bool(same) and apart and not reverse, moved or (cpu and bool(other)), runs, same is not None and not short and rows_are_near(axes, same), few, low, wide, onto, target.device.kind,
+        short, packed, bool(same) and apart and not reverse, moved or (cpu and bool(other)), runs, same is not None and not short and rows_are_near(axes, same), few, low, narrow, wide, onto, target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)
@@ -276,6 +283,13 @@ def _across(axes: Sequence[int], extents: Sequence[int], strides: Sequence[Seque
         return []
     long = [k for k, n in zip(axes[:-1], extents, strict=False) if n >= TILED]
     return [k for k in long if any(steps[k] == 1 and abs(steps[axes[-1]]) > 1 for steps in strides)]
+
+
+def _narrow(axes: Sequence[int], extents: Sequence[int], target: Layout) -> int:
+    """How many elements the target's packed rows have, where the innermost loop is over rows; 0 for many, and where rows are padded."""
+    if len(axes) < 2 or not 1 < extents[-2] <= FEW or extents[-1] <= MOST_WOVEN:
+        return 0
+    return extents[-2] if [target.strides[k] for k in axes[-2:]] == [1, extents[-2]] else 0
 
 
 def _wide(axes: Sequence[int], extents: Sequence[int], across: Sequence[int]) -> bool:

@@ -199,6 +199,7 @@ class _Lowering:
                 self.signature.packed,
                 None if self.signature.onto is None else axis(f"i{self.signature.onto}"),
                 self.signature.squares,
+                self.signature.narrow,
             )
             if self.reduce:
                 settle = ordered(kernel)

@@ -79,22 +79,26 @@ WRITTEN_OUT = 600  # additions for all columns: more takes longer to compile tha
 def taken_apart(
     kernel: Kernel, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
 ) -> list[Stmt] | None:
-    """The last two loops where the first of them is over the few columns across which all is folded, which lie side by side in what is read:
+    """The last two loops where the first of them is over the few columns of rows that lie side by side in what is read, or in the target:
     vectors run along the other, and of those that hold whole rows all columns are computed.
     """
     (row, _, _), (column, first, last) = loops
-    many, store = kernel.few, kernel.stores[0]
-    if not 1 < many <= FEW or not kernel.keeps or kernel.short or row is not kernel.axes[-1][0]:
+    many, store = kernel.few or kernel.narrow, kernel.stores[0]
+    if (
+        not 1 < many <= FEW
+        or not kernel.keeps
+        or kernel.short
+        or len(kernel.stores) > 1
+        or cuts_of(kernel.stores, column)
+    ):
         return None
-    if len(kernel.stores) > 1 or cuts_of(kernel.stores, column) or steps(store, column) != 1:
+    if row is not (kernel.axes[-1] if kernel.few else kernel.axes[-2])[0] or _has_folds(store.value, row, column):
         return None
     loads = [x for x in computed([store.value], column) if isinstance(x, Load) and column in x.offset.free]
-    rows = [x for x in loads if x.when is None and in_a_row(x, row) and steps(x, column) == many]
-    if (
-        not rows
-        or any(x not in rows and not in_a_row(x, column) for x in loads)
-        or _has_folds(store.value, row, column)
-    ):
+    places: list[Load | Store] = [store, *(x for x in loads if x.when is None)]
+    rows = [x for x in places if in_a_row(x, row) and steps(x, column) == many]
+    every: list[Load | Store] = [store, *loads]
+    if not rows or any(x not in rows and not in_a_row(x, column) for x in every):
         return None
     at: list[dict[Value, Value]] = [{row: index(j)} for j in range(many)]
     stores = tuple(Store(store.leaf, substitute(store.offset, here), substitute(store.value, here)) for here in at)

@@ -176,7 +176,7 @@ def as_stored(kernel: Kernel, loops: list[Bounds]) -> list[Bounds]:
     their columns is turned, and no lane idle where these are few. As they are where that is more than is stored, or where what is left to
     fold would differ from lane to lane.
     """
-    if not kernel.keeps or kernel.short or kernel.reverse or len(kernel.stores) > 1:
+    if not kernel.keeps or kernel.short or kernel.narrow or kernel.reverse or len(kernel.stores) > 1:
         return loops
     store, (axis, *_) = kernel.stores[0], loops[-1]
     inner = [loop for loop in loops[:-1] if steps(store, loop[0]) == 1]
