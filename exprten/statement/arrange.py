@@ -208,13 +208,13 @@ def _operands(
     lanes: bool = False,
 ) -> tuple[tuple[Operand, ...], _Sizes]:
     """The operands, and their strides that are arguments; `near` are the axes that lanes may run along, None for all. The stride
-    of packed `rows` is known; for `lanes` that of every other element is.
+    of packed `rows` is known; for `lanes` that of every other element of a source is.
     """
     operands, unknown = [], []
     for name, dtype, steps in zip(names, dtypes, strides, strict=True):
         classes = tuple(
             s
-            if (rows and s == rows) or (s == 2 and lanes and 1 not in map(abs, steps))
+            if (rows and s == rows) or (s == 2 and lanes and name[0] == "x" and 1 not in map(abs, steps))
             else _class(s, near is None or k in near)
             for k, s in enumerate(steps)
         )

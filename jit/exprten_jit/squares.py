@@ -13,7 +13,7 @@ from math import prod
 from .cuts import cuts_of
 from .derived import apply
 from .folds import folds_of
-from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, both, index, load
+from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, index, load
 from .nest import BEYOND, ONE, SIDE, Blocks, Loop, Machine, Squares, Stmt, Vector
 from .placing import loop_over, place
 from .reducers import FEW
@@ -53,24 +53,27 @@ def squares_of(
     vector = vector_over(inside, machine, column, left, right, (Store(inside.stores[0].leaf, at, value),))
     if not vector.masked or vector.lanes < LEAST_LANES or affine(kernel.stores[0].offset, row) is None:
         return None
-    lanes, far = min(MOST_LANES, vector.lanes), _far(kernel)
+    far = _far(kernel)
     past = past_of(kernel, machine, *((row, top, bottom) if tile else (column, left, right)), far)
     past = replace(past, length=LONG_SIDE + 2 * BEYOND) if past else None
     names = (top, REACH if past and tile else bottom, left, REACH if past and not tile else right)
-    ahead = _ahead([x for x in _lines(value, column, kernel) if tile], [x for _, x in turned], row, column, bool(tile))
-    when = both(far, (right - left if tile else bottom - top) >= SIDE)
-    squares = Squares(
-        replace(kernel.stores[0], value=value), tuple(turned), row, column, *names, lanes, bool(tile), past, ahead, when
-    )
-    scratch = [*((LONG_SIDE + 2 * BEYOND, store.leaf) for store in saved)]
-    scratch += [(past.length * lanes, past.stage)] if past else []
+    ahead = _ahead(_lines(value, column, kernel) if tile else loads, row, column, bool(tile))
+    store, lanes = replace(kernel.stores[0], value=value), min(MOST_LANES, vector.lanes)
+    squares = Squares(store, tuple(turned), row, column, *names, lanes, bool(tile), past, ahead, far)
+    return _blocks(squares, loops, saved, _of_rows(saved, names, row, machine, bound, done))
+
+
+def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_rows: list[Stmt]) -> Blocks:
+    """The loops over tiles: the inner one as the source runs on."""
+    (top, bottom, left, right), past = NAMES, squares.past
     by_rows, by_columns = (*loops[0], top, bottom), (*loops[1], left, right)
-    goal, source = (by_rows, by_columns) if tile else (by_columns, by_rows)
-    inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), around=LONG_SIDE, least=lanes)
-    long = apply("logical_or", far, goal[2] >= source[2])
-    side = apply("where", long, index(LONG_SIDE), index(lanes))
-    body = (*_of_rows(saved, names, row, machine, bound, done), inner)
-    return Blocks(*goal, body, tuple(scratch), past, side=side, least=lanes)
+    goal, source = (by_rows, by_columns) if squares.across else (by_columns, by_rows)
+    inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), around=LONG_SIDE, least=squares.lanes)
+    long = apply("logical_or", squares.when, goal[2] >= source[2])
+    side = apply("where", long, index(LONG_SIDE), index(squares.lanes))
+    scratch = [(LONG_SIDE + 2 * BEYOND, store.leaf) for store in saved]
+    scratch += [(past.length * squares.lanes, past.stage)] if past else []
+    return Blocks(*goal, (*of_rows, inner), tuple(scratch), past, side=side, least=squares.lanes)
 
 
 WRITTEN_OUT = 600  # additions for all columns: more takes longer to compile than it is worth
@@ -143,12 +146,11 @@ def _lines(value: Value, column: Axis, kernel: Kernel) -> Iterable[Load]:
     return [x for x in loads if x.when is None and steps(x, column) == 1]
 
 
-def _ahead(along: Iterable[Load], turned: Iterable[Load], row: Axis, column: Axis, tile: bool) -> tuple[Load, ...]:
+def _ahead(loads: Iterable[Load], row: Axis, column: Axis, tile: bool) -> tuple[Load, ...]:
     """Where the sources of the next tile begin: tiles follow each other as they run on."""
     top, _, left, _ = NAMES
     following: dict[Value, Value] = {row: row - top + NEXT, column: column + SHIFT}
     if tile:
         following = {row: row + SHIFT, column: column - left + NEXT}
-    goal = row if tile else column
-    loads = [x for x in (along if tile else turned) if goal in x.offset.free and not x.leaf.pairs]
-    return tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in loads))
+    late = [x for x in loads if (row if tile else column) in x.offset.free and not x.leaf.pairs]
+    return tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in late))
