@@ -64,6 +64,7 @@ FLOORS = {
         "statement.gather statement.overlap",
         "statement.axes",
         "statement.orders",
+        "statement.lying",
         "statement.arrange",
         "statement.lower",
         "statement.grids",

@@ -318,6 +318,15 @@ def test_rows_of_few_elements_that_lie_across_are_taken_apart(dtype, count):
             del x
 
 
+def test_rows_that_would_be_long_to_write_out_are_turned():
+    x = np.random.default_rng(0).uniform(1, 9, (100, 12)).astype(np.float32)
+    y = xt.zeros((12, 100))
+    plan = xt.plan(y, xt.lgamma(xt.asarray(x).T))
+    plan.run()
+    assert "turned" in plan.nest and not plan._code.nest.groups
+    assert_same_bits(y.numpy().T, xt.evaluate(xt.lgamma(xt.asarray(x))).numpy())
+
+
 SQUARE = {
     "one source": lambda x, w, row, column, target: x * 3 + 1,
     "both sides": lambda x, w, row, column, target: x - w * 2,

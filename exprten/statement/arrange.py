@@ -7,7 +7,6 @@ indices mean something there.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +21,8 @@ from ..modes import Mode
 from ..options import Options
 from .axes import Folded, Same, folded, merged
 from .gather import WEAK, Gathered, ones
-from .orders import few_columns, lies_across, loops_of, rows_are_near, runs_onto, short_rows
+from .lying import TILED, across, fills_squares, narrow_rows, rows_apart, rows_run_on, turns
+from .orders import few_columns, loops_of, rows_are_near, runs_onto, short_rows
 
 
 @dataclass(frozen=True)
@@ -112,21 +112,25 @@ def arrange(
         layouts, found.indexed, joined, same, reverse, loops, loose, vectors
     )
     woven = (
-        free and loops is None and same is None and not found.indexed and _woven(found, axes, extents, strides, views)
+        free
+        and loops is None
+        and same is None
+        and not found.indexed
+        and rows_apart(found, axes, extents, strides, views)
     )
     if woven:
         axes, extents, short, packed = *woven, woven[1][-2], True
     every, lengths = _extents(axes, extents, targets, joined)
     names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
-    other = _across(axes, extents, strides[count:]) if loose and not found.indexed else []
+    other = across(axes, extents, strides[count:]) if loose and not found.indexed else []
     near = None if found.indexed else [*axes[-1 - packed :], *other]
     folds = vectors and same is not None and not short
     onto = runs_onto(axes, same, extents) if folds and same is not None and free else None
     few, low = few_columns(axes, same, extents) if folds and same is not None and onto is None else (0, False)
-    moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and _turns(found, goals[0], same)
-    wide = cpu and _wide(axes, extents, other or (axes[:-1] if moved else []))
-    runs = free and same is None and not found.indexed and _rows_run_on(extents, strides)
-    narrow = _narrow(axes, extents, goals[0]) if folds and free and onto is None and not few else 0
+    moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and turns(found, goals[0], same)
+    wide = cpu and fills_squares(axes, extents, other or (axes[:-1] if moved else []))
+    runs = free and same is None and not found.indexed and rows_run_on(extents, strides)
+    narrow = narrow_rows(axes, extents, goals[0]) if folds and free and onto is None and not few else 0
     operands, unknown = _operands(
         names,
         [view.key.dtype for view in views],
@@ -221,84 +225,6 @@ def _operands(
         unknown += [(f"{name}_s{k}", s) for k, (s, c) in enumerate(zip(steps, classes, strict=True)) if c is None]
         operands.append(Operand(name, dtype, classes))
     return tuple(operands), unknown
-
-
-RUNNING = 32  # columns
-
-
-def _rows_run_on(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> bool:
-    """Whether rows of few elements run on in all operands, the target first, that are not one row or one column."""
-    if len(extents) < 2 or not 1 < extents[-1] <= RUNNING or extents[-2] < 2:
-        return False
-    run = [s[-1] == 1 and s[-2] == extents[-1] for s in strides]
-    return run[0] and all(along or 0 in s[-2:] for along, s in zip(run, strides, strict=True))
-
-
-MOST_WOVEN = 15  # elements of rows that are taken apart in registers: those of 16 are a line
-
-
-def _woven(
-    found: Gathered, axes: list[int], extents: Sequence[int], strides: Sequence[Sequence[int]], views: Sequence[Leaf]
-) -> tuple[list[int], list[int]] | None:
-    """The axes and their extents where packed rows of few elements lie across what else is read or stored: the long axis innermost, the rows'
-    own before it.
-    """
-    if (
-        len(axes) < 2
-        or (found.structure[-1][0] != WEAK and found.structure[-1][0].op == "stores")
-        or any(view.key.dtype.kind == "c" for view in views)
-    ):
-        return None
-    lengths = dict(zip(axes, extents, strict=True))
-    for rows, along in itertools.permutations(axes, 2):
-        if not 2 <= lengths[rows] <= MOST_WOVEN or lengths[along] <= MOST_WOVEN:
-            continue
-        in_rows = [s[rows] == 1 and s[along] == lengths[rows] for s in strides]
-        across = [s[along] == 1 and s[rows] != 0 for s in strides]
-        rest = [s[along] == 0 or (s[along] == 1 and s[rows] == 0) for s in strides]
-        if any(in_rows) and any(across) and all(map(any, zip(in_rows, across, rest, strict=True))):
-            order = [*(k for k in axes if k not in (rows, along)), rows, along]
-            return order, [lengths[k] for k in order]
-    return None
-
-
-TILED = 5  # rows and columns: fewer are read faster one by one
-
-
-def _turns(found: Gathered, target: Layout, same: Same | None) -> bool:
-    """Whether something may lie across the target."""
-    if same is not None:
-        return lies_across(same, target)
-    transposes = any(
-        entry[0] != WEAK and entry[0].op == "remap" and entry[0].map.title == "transpose" for entry in found.structure
-    )
-    return transposes or any(
-        1 in view.strides[:-1] and view.strides[-1] not in (0, 1, -1) for view in (target, *found.layouts)
-    )
-
-
-def _across(axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]]) -> list[int]:
-    """The axes along which some source runs on that does not along the innermost one, where there is something in both."""
-    if not axes or extents[-1] < TILED:
-        return []
-    long = [k for k, n in zip(axes[:-1], extents, strict=False) if n >= TILED]
-    return [k for k in long if any(steps[k] == 1 and abs(steps[axes[-1]]) > 1 for steps in strides)]
-
-
-def _narrow(axes: Sequence[int], extents: Sequence[int], target: Layout) -> int:
-    """How many elements the target's packed rows have, where the innermost loop is over rows; 0 for many, and where rows are padded."""
-    if len(axes) < 2 or not 1 < extents[-2] <= FEW or extents[-1] <= MOST_WOVEN:
-        return 0
-    return extents[-2] if [target.strides[k] for k in axes[-2:]] == [1, extents[-2]] else 0
-
-
-def _wide(axes: Sequence[int], extents: Sequence[int], across: Sequence[int]) -> bool:
-    """Whether squares are filled by the innermost axis and those that something runs on along across it."""
-    return (
-        bool(across)
-        and extents[-1] > MOST_WOVEN
-        and all(n > MOST_WOVEN for k, n in zip(axes, extents, strict=True) if k in across)
-    )
 
 
 def _renumbered(found: Gathered, operand_of: Sequence[int]) -> tuple[tuple[Any, ...], ...]:

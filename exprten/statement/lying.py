@@ -1,0 +1,91 @@
+"""How operands lie to the target: what runs on along another axis, and rows of few elements, which kernels of their own are for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from exprten_jit.reducers import FEW
+
+from ..expression.leaf import Leaf
+from ..expression.shape import Layout
+from .axes import Same
+from .gather import WEAK, Gathered
+from .orders import lies_across
+
+RUNNING = 32  # columns
+
+
+def rows_run_on(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> bool:
+    """Whether rows of few elements run on in all operands, the target first, that are not one row or one column."""
+    if len(extents) < 2 or not 1 < extents[-1] <= RUNNING or extents[-2] < 2:
+        return False
+    run = [s[-1] == 1 and s[-2] == extents[-1] for s in strides]
+    return run[0] and all(along or 0 in s[-2:] for along, s in zip(run, strides, strict=True))
+
+
+MOST_WOVEN = 15  # elements of rows that are taken apart in registers: those of 16 are a line
+
+
+def rows_apart(
+    found: Gathered, axes: list[int], extents: Sequence[int], strides: Sequence[Sequence[int]], views: Sequence[Leaf]
+) -> tuple[list[int], list[int]] | None:
+    """The axes and their extents where packed rows of few elements lie across what else is read or stored: the long axis innermost, the rows'
+    own before it.
+    """
+    if (
+        len(axes) < 2
+        or (found.structure[-1][0] != WEAK and found.structure[-1][0].op == "stores")
+        or any(view.key.dtype.kind == "c" for view in views)
+    ):
+        return None
+    lengths = dict(zip(axes, extents, strict=True))
+    for rows, along in itertools.permutations(axes, 2):
+        if not 2 <= lengths[rows] <= MOST_WOVEN or lengths[along] <= MOST_WOVEN:
+            continue
+        in_rows = [s[rows] == 1 and s[along] == lengths[rows] for s in strides]
+        across = [s[along] == 1 and s[rows] != 0 for s in strides]
+        rest = [s[along] == 0 or (s[along] == 1 and s[rows] == 0) for s in strides]
+        if any(in_rows) and any(across) and all(map(any, zip(in_rows, across, rest, strict=True))):
+            order = [*(k for k in axes if k not in (rows, along)), rows, along]
+            return order, [lengths[k] for k in order]
+    return None
+
+
+TILED = 5  # rows and columns: fewer are read faster one by one
+
+
+def turns(found: Gathered, target: Layout, same: Same | None) -> bool:
+    """Whether something may lie across the target."""
+    if same is not None:
+        return lies_across(same, target)
+    transposes = any(
+        entry[0] != WEAK and entry[0].op == "remap" and entry[0].map.title == "transpose" for entry in found.structure
+    )
+    return transposes or any(
+        1 in view.strides[:-1] and view.strides[-1] not in (0, 1, -1) for view in (target, *found.layouts)
+    )
+
+
+def across(axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]]) -> list[int]:
+    """The axes along which some source runs on that does not along the innermost one, where there is something in both."""
+    if not axes or extents[-1] < TILED:
+        return []
+    long = [k for k, n in zip(axes[:-1], extents, strict=False) if n >= TILED]
+    return [k for k in long if any(steps[k] == 1 and abs(steps[axes[-1]]) > 1 for steps in strides)]
+
+
+def narrow_rows(axes: Sequence[int], extents: Sequence[int], target: Layout) -> int:
+    """How many elements the target's packed rows have, where the innermost loop is over rows; 0 for many, and where rows are padded."""
+    if len(axes) < 2 or not 1 < extents[-2] <= FEW or extents[-1] <= MOST_WOVEN:
+        return 0
+    return extents[-2] if [target.strides[k] for k in axes[-2:]] == [1, extents[-2]] else 0
+
+
+def fills_squares(axes: Sequence[int], extents: Sequence[int], across: Sequence[int]) -> bool:
+    """Whether squares are filled by the innermost axis and those that something runs on along across it."""
+    return (
+        bool(across)
+        and extents[-1] > MOST_WOVEN
+        and all(n > MOST_WOVEN for k, n in zip(axes, extents, strict=True) if k in across)
+    )
