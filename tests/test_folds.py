@@ -721,7 +721,8 @@ def test_what_is_folded_across_the_source_is_stored_across(shape):
             with xt.options(**options):
                 plan = xt.plan(xt.asarray(out.array).T, statement(xt, xt.asarray(x), 0))
                 turned = xt.evaluate(statement(xt, xt.asarray(x).T, 1)).numpy()
-            assert "strip" in str(plan.nest) and "turned from" in str(plan.nest), plan.nest
+            apart = [loop for loop in statements(plan._code.nest.body) if isinstance(loop, Vector) and loop.groups]
+            assert "strip" in str(plan.nest) and ("turned from" in plan.nest or apart), plan.nest
             same(plan.run().numpy(), want, f"{shape}, {options}")
             same(turned.T, want, f"{shape}, {options}")
             out.assert_untouched()

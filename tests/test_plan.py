@@ -248,7 +248,7 @@ def golden_statements():
         "broadcast": (broad, xt.sqrt(column) * broad + xt.ones(40), "write"),
         "few_columns": (out, xt.sqrt(column) * a + row, "write"),
         "shift_backwards": (vector[1:], vector[:-1] * 2, "write"),
-        "strided": (out[::2, ::2], a[::2, ::2] + 1, "write"),
+        "strided": (out[::3, ::3], a[::3, ::3] + 1, "write"),
         "where_int": (bytes_, xt.where(bytes_ > 3, bytes_ // 2, bytes_ + 1), "write"),
         "mixed_types": (out, bytes_ / 2 + a, "add"),
         "pad": (wide, xt.pad(a, 1), "write"),
