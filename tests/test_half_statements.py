@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from exprten_jit.backends import llvm_run
-from exprten_jit.backends.llvm_emit import STREAM_BYTES
 from exprten_jit.dtypes import DTYPES as ROW
 from exprten_jit.ir import op
+from exprten_jit.vectors import STREAM_BYTES
 from strategies import (
     TARGETS,
     assert_same_bits,
