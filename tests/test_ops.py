@@ -604,10 +604,26 @@ def test_a_lookup_is_the_entry_whose_number_the_last_bits_are(monkeypatch, bits,
     kernel, want = lookup_of(tuple(entries.tolist()), bits), entries[at % size]
     assert_same_bits(interpreted(kernel, [at]), want, "interpreted")
     machine = llvm_run.machine()
-    for scales in (machine.scales, False):
-        monkeypatch.setattr(llvm_run, "machine", lambda scales=scales: replace(machine, scales=scales))
+    avx2 = "+avx2" in llvm_run.host_cpu()[1].split(",")
+    for scales, permutes in ((machine.scales, False), (False, avx2), (False, False)):
+        alike = replace(machine, scales=scales, permutes=permutes)
+        monkeypatch.setattr(llvm_run, "machine", lambda alike=alike: alike)
         for width in (None, 128, 256, 512):
-            assert_same_bits(compiled(kernel, [at], width), want, f"{width} bits, in registers: {scales}")
+            assert_same_bits(compiled(kernel, [at], width), want, f"{width} bits, {scales=}, {permutes=}")
+
+
+@pytest.mark.parametrize("width", [128, 256])
+def test_a_table_whose_halves_differ_in_sign_is_looked_up_by_one_half(monkeypatch, width):
+    machine = llvm_run.machine()
+    if "+avx2" not in llvm_run.host_cpu()[1].split(","):
+        pytest.skip("nothing permutes lanes here")
+    half = np.float32([-0.0, 1.5, -2.0, 0.0, np.inf, 3e-45, 7.0, -9.25])
+    entries = np.concatenate([half, -half])
+    at = np.arange(-40, 41, dtype=np.int32)
+    for scales in {machine.scales, False}:
+        alike = replace(machine, scales=scales, permutes=True)
+        monkeypatch.setattr(llvm_run, "machine", lambda alike=alike: alike)
+        assert_same_bits(compiled(lookup_of(tuple(entries.tolist()), 32), [at], width), entries[at % 16], f"{scales=}")
 
 
 @pytest.mark.parametrize(("values", "rule"), [((1.0, 2.0, 3.0), "a table of 3"), ((1.0,), "a table of 1")])

@@ -33,8 +33,8 @@ ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 @dataclass(frozen=True)
 class Machine:
     """What must be known of a processor: register width, element widths it can load and store under a mask, whether it has stores
-    that pass the caches by, AVX-512's instruction that multiplies by powers of two, and its instruction that adds products of integers
-    of 16 bits.
+    that pass the caches by, AVX-512's instruction that multiplies by powers of two, its instruction that adds products of integers
+    of 16 bits, and AVX2's that permutes lanes.
     """
 
     vector_bits: int
@@ -42,6 +42,7 @@ class Machine:
     streams: bool = False
     scales: bool = False
     dots: bool = False
+    permutes: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import mpmath as mp
+import sines
 
 TARGET = Path(__file__).parents[2] / "jit" / "exprten_jit" / "vmath" / "coefficients.py"
 Function = Callable[[mp.mpf], mp.mpf]
@@ -306,6 +307,11 @@ def parts(x: mp.mpf, bits: int, count: int, down: bool = False) -> list[float]:
     return found
 
 
+def eighths() -> list[float]:
+    first = parts(mp.pi / 8, 32, 1, down=True)
+    return [*first, rounded(mp.pi / 8 - first[0], 32)]
+
+
 def words(zeros: int, count: int) -> list[int]:
     """The bits of 2 / pi behind some zeros, as words of 64."""
     with mp.workprec(64 * count + 64):
@@ -407,6 +413,14 @@ CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
         lambda: parts(mp.pi / 2, 32, 3, down=True),
     ),  # of one sign: what they leave of -0 is -0
     "HALF_PI_64": ("Parts of pi / 2", lambda: parts(mp.pi / 2, 64, 3, down=True)),
+    "EIGHTH_PI_32": ("Parts of pi / 8, the first below it", eighths),
+    **{
+        f"SINE_{n}_32": (
+            f"Of r**{n} in the sines of j pi / 8 + r, for 16 j, as tests/accuracy/sines.py finds them",
+            lambda n=n: sines.tables()[n],
+        )
+        for n in range(sines.DEGREE + 1)
+    },
     "PI_64": ("Parts of pi", lambda: parts(mp.pi, 64, 2)),
     "LN2_64": ("Parts of ln(2)", lambda: parts(mp.log(2), 64, 2)),
     "LOG2_E": ("Parts of 1 / ln(2)", lambda: parts(1 / mp.log(2), 64, 2)),

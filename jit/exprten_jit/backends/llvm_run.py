@@ -67,7 +67,7 @@ def machine() -> Machine:
     if "+avx512bw" in features and "+avx512vl" in features:
         return Machine(512, frozenset((8, 16, 32, 64)), x86, scales=True, dots="+avx512vnni" in features)
     if "+avx" in features:
-        return Machine(256, frozenset((32, 64)), x86)
+        return Machine(256, frozenset((32, 64)), x86, permutes="+avx2" in features)
     return Machine(128, frozenset())  # SSE2 and NEON have no masked moves: the tail goes one element at a time
 
 

@@ -13,7 +13,7 @@ from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Tab
 from ..nest import Nest
 from ..rewrite import affine
 from ..vmath.exp import by_factors
-from .llvm_lookup import loaded, looked_up
+from .llvm_lookup import is_permuted, loaded, looked_up, permuted
 from .llvm_memory import Known, Memory, Where
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
 
@@ -145,8 +145,12 @@ class Values(Memory):
                 return self.in_register(self.text.let(f"bitcast {x} to {held.type}", held.lane, x.count), dtype)
             case Op("lookup", (at, Table() as table)):
                 k = known[at]
-                in_registers = self.machine.scales and k.count > 1 and at.dtype.bits == table.dtype.bits
-                return looked_up(self.text, k, table) if in_registers else loaded(self.text, self.helpers, k, table)
+                if k.count == 1 or at.dtype.bits != table.dtype.bits:
+                    return loaded(self.text, self.helpers, k, table)
+                if self.machine.scales:
+                    return looked_up(self.text, k, table)
+                permutes = self.machine.permutes and is_permuted(k, table)
+                return permuted(self.text, k, table) if permutes else loaded(self.text, self.helpers, k, table)
             case Op("scale", args) if not (
                 self.machine.scales and max(known[a].count for a in args) * node.dtype.bits in (128, 256, 512)
             ):

@@ -233,10 +233,10 @@ def polynomial(coefficients: Sequence[float], x: Term) -> Term:
     return total
 
 
-def nearest(x: Term, scale: float, base: int = 0) -> tuple[Term, Term]:
-    """(the whole number k nearest to scale * x, as a float; a float whose last bits are k + base)."""
-    shifter = x.like(1.5 * 2.0**x.form.mantissa + base)
-    shifted = fma(x, scale, shifter)
+def nearest(x: Term, scale: float, base: int = 0, unit: float = 1.0) -> tuple[Term, Term]:
+    """(the whole number k nearest to scale * x, as a float, times `unit`, a power of two; a float whose last bits are k + base)."""
+    shifter = x.like((1.5 * 2.0**x.form.mantissa + base) * unit)
+    shifted = fma(x, scale * unit, shifter)
     return shifted - shifter, shifted
 
 

@@ -2,6 +2,8 @@
 
 Up to a bound, k times pi/2 in three parts is subtracted: the first difference is exact. Beyond it, in a branch, come the bits of 2/pi
 that matter, and integers (Payne and Hanek, Radian reduction for trigonometric functions, 1983).
+
+Sine and cosine of float32 are polynomials around one of 16 angles, pi/8 apart; where little is left of an argument, those above.
 """
 
 from __future__ import annotations
@@ -31,23 +33,23 @@ from .terms import (
     where,
 )
 
-TWO_OVER_PI = 0.63661977236758134308
+PI, TWO_OVER_PI = 3.14159265358979323846, 0.63661977236758134308
 
 
 @dataclass(frozen=True)
 class _Trig:
-    """Of a format: pi/2 in three parts, up to where they are enough, and polynomials; the last up to pi/2."""
+    """Of a format: pi/2 in three parts, twice what has to be left of k where they are not enough, and polynomials; the last up to pi/2."""
 
     half_pi: tuple[float, ...]
-    limit: float
+    unit: float
     sin: tuple[float, ...]
     cos: tuple[float, ...]
     fast: tuple[float, ...]
 
 
 _TRIG = {
-    32: _Trig(c.HALF_PI_32, 2.0**17, c.SIN_32, c.COS_32, c.SIN_FAST_32),
-    64: _Trig(c.HALF_PI_64, 2.0**30, c.SIN_64, c.COS_64, c.SIN_FAST_64),
+    32: _Trig(c.HALF_PI_32, 2.0**-15, c.SIN_32, c.COS_32, c.SIN_FAST_32),
+    64: _Trig(c.HALF_PI_64, 2.0**-28, c.SIN_64, c.COS_64, c.SIN_FAST_64),
 }
 
 
@@ -60,14 +62,27 @@ class _Angle:
     quarter: Term
 
 
-def near(x: Term, quarters: int = 0) -> _Angle:
-    """Of an argument below the limit and `quarters` right angles more."""
-    one, two, three = _TRIG[x.dtype.bits].half_pi
-    k, shifted = nearest(x, TWO_OVER_PI, quarters)
+def _right_angles(x: Term, scale: float, base: int = 0) -> tuple[Term, Term, tuple[float, ...]]:
+    """(k in a unit, in which it is 2 or more where the parts of pi/2 are not enough; a float whose last bits are k; these parts, for
+    that unit).
+    """
+    rows = _TRIG[x.dtype.bits]
+    k, shifted = nearest(x, scale, base, rows.unit)
+    return k, shifted, tuple(part / rows.unit for part in rows.half_pi)
+
+
+def near(x: Term, quarters: int = 0) -> tuple[_Angle, Term]:
+    """Of an argument and `quarters` right angles more, and whether it is too large for that."""
+    k, shifted, (one, two, three) = _right_angles(x, TWO_OVER_PI, quarters)
     first = fma(k, -one, x)
     product, lost = two_product(k, two)
     r = first - product
-    return _Angle(r, fma(k, three, lost) - ((first - r) - product), shifted.bits())
+    return _Angle(r, fma(k, three, lost) - ((first - r) - product), shifted.bits()), _is_far(k)
+
+
+def _is_far(k: Term) -> Term:
+    """Whether k is 2 or more, infinite, or no number: one bit of it, so that several vectors are asked at once."""
+    return (k.bits() & (1 << (k.dtype.bits - 2))).differs(0)
 
 
 # Far arguments, as float64: x is m 2**e with m of 53 bits; what counts of m 2**e 2/pi is its last two whole bits and its fraction.
@@ -114,7 +129,7 @@ def _added(a: list[Term], b: list[Term]) -> list[Term]:
 
 
 def _far(x: Term) -> _Angle:
-    """Of any float64 from 2**17 on."""
+    """Of any float64 from 2**14 on."""
     size = fabs(x).bits()
     limbs = _window((size >> 52) - 1075 - 2 + 40)
     m = (size & ((1 << 52) - 1)) | (1 << 52)
@@ -151,13 +166,50 @@ def angle_of_turns(x: Term, quarters: int = 0) -> _Angle:
 
 def _of_angle(core: Callable[[_Angle], Term], quarters: int = 0) -> Callable[[Term], Term]:
     def function(a: Term) -> Term:
-        return _in_range(a, core(near(a, quarters)), core(_far_of(a, quarters)))
+        angle, far = near(a, quarters)
+        return _unless(far, a, core(angle), core(_far_of(a, quarters)))
 
     return function
 
 
-def _in_range(a: Term, near: Term, far: Term) -> Term:
-    return rarely(fabs(a) > _TRIG[a.dtype.bits].limit, where(fabs(a) < INF, far, NAN), near)
+def _unless(is_far: Term, a: Term, near: Term, far: Term) -> Term:
+    return rarely(is_far, where(fabs(a) < INF, far, NAN), near)
+
+
+# Around j pi/8.
+
+_SINES = c.SINE_0_32, c.SINE_1_32, c.SINE_2_32, c.SINE_3_32, c.SINE_4_32, c.SINE_5_32
+_COSINES = tuple(entries[4:] + entries[:4] for entries in _SINES)  # a quarter of a turn on
+_LEAST = 2.0**-22  # of k: up to there what is lost of k times the second part of pi/8 shows
+
+
+def _by_intervals(tables: tuple[tuple[float, ...], ...], otherwise: Callable[[Term], Term]) -> Callable[[Term], Term]:
+    """The sine of j pi/8 + r is s + r m, m a polynomial of r: of all but s only m and the product round. r is the difference of
+    `first`, which is exact, and `second`; both are multiplied, so that nothing is lost of r unless it is a small part of `second`.
+    """
+    one, two = c.EIGHTH_PI_32
+
+    def function(a: Term) -> Term:
+        least, shifted = nearest(a, 8 / PI, unit=_LEAST)
+        first, second = fma(least, -one / _LEAST, a), least * (two / _LEAST)
+        s, *series = (lookup(shifted.bits(), entries) for entries in tables)
+        m = _polynomial_of(series, first - second)
+        product = fma(m, first, -(m * second))
+        return rarely(_smaller(first, least), otherwise(a), s + product)
+
+    return function
+
+
+def _polynomial_of(terms: list[Term], x: Term) -> Term:
+    total = terms[-1]
+    for term in reversed(terms[:-1]):
+        total = fma(total, x, term)
+    return total
+
+
+def _smaller(a: Term, b: Term) -> Term:
+    """abs(a) < abs(b), of two that are no NaN: the sign of the difference of their bits, and where one is below 0 the other sign."""
+    return ((a.bits() - b.bits()) ^ a.bits() ^ b.bits()) < 0
 
 
 MIDDLE = (
@@ -191,14 +243,17 @@ def _fast_sine(quarters: int) -> Callable[[Term], Term]:
 
     def function(a: Term) -> Term:
         rows = _TRIG[a.dtype.bits]
-        k, shifted = nearest(fma(a, TWO_OVER_PI / 2, 0.5), 1.0) if quarters else nearest(a, TWO_OVER_PI / 2)
-        k = k - 0.5 if quarters else k
+        k, shifted, parts = _right_angles(a, TWO_OVER_PI / 2)
+        if quarters:
+            shifter = 1.5 * 2.0**a.form.mantissa * rows.unit
+            shifted = fma(a, TWO_OVER_PI / 2 * rows.unit, 0.5 * rows.unit) + shifter
+            k = (shifted - shifter) - 0.5 * rows.unit
         r = a
-        for part in rows.half_pi:
+        for part in parts:
             r = fma(k, -2.0 * part, r)
         z = r * r
         near = _turned(polynomial((1.0, *rows.fast), z) * r, shifted.bits())
-        return _in_range(a, near, sine(_far_of(a, quarters)))
+        return _unless(_is_far(k), a, near, sine(_far_of(a, quarters)))
 
     return function
 
@@ -241,16 +296,21 @@ def fast_tan(a: Term) -> Term:
     """Of float32; within 3 units of the last place."""
     if a.dtype.bits == 64:
         return tan(a)
-    k, shifted = nearest(a, TWO_OVER_PI)
+    k, shifted, parts = _right_angles(a, TWO_OVER_PI)
     r = a
-    for part in _TRIG[32].half_pi:
+    for part in parts:
         r = fma(k, -part, r)
     z = r * r
     t = fma(r * z, polynomial(c.TAN_32, z), r)
     near = where((shifted.bits() & 1).equals(0), t, -1.0 / t)
-    return _in_range(a, near, _tan_of_float32(_far_of(a)))
+    return _unless(_is_far(k), a, near, _tan_of_float32(_far_of(a)))
 
 
-sin, cos = _of_angle(sine), _of_angle(sine, 1)
+def _of_formats(far: Callable[[Term], Term], tables: tuple[tuple[float, ...], ...]) -> Callable[[Term], Term]:
+    near = _by_intervals(tables, far)
+    return lambda a: far(a) if a.dtype.bits == 64 else near(a)
+
+
+sin, cos = _of_formats(_of_angle(sine), _SINES), _of_formats(_of_angle(sine, 1), _COSINES)
 tan = _of_angle(lambda angle: (_tan_of_float64 if angle.r.dtype.bits == 64 else _tan_of_float32)(angle))
 fast_sin, fast_cos = _fast_sine(0), _fast_sine(1)

@@ -44,7 +44,7 @@ def expm1(a: Double) -> Double:
 
 def turn(x: Term, terms: int = 8) -> tuple[Double, Double, Double]:
     """cos, sin, and cos less 1, of numbers below 2**30 in size; with 2 terms of two numbers within 2**-64."""
-    angle = near(x)
+    angle, _ = near(x)
     r = normal(angle.r, -angle.less)
     z, one = r * r, double(x.like(1.0))
     less, sin = z * _series(_COS[1:], z, terms), r * _series(_SIN, z, terms + 1)
