@@ -174,8 +174,8 @@ def _exp2_of(r: mp.mpf) -> mp.mpf:
     return mp.expm1(r * mp.log(2)) / r
 
 
-def _cbrt_of(f: mp.mpf) -> mp.mpf:
-    return mp.cbrt(1 + f)
+def _cbrt_rest(d: mp.mpf) -> mp.mpf:
+    return ((1 - d) ** (-mp.mpf(2) / 3) - 1) / d
 
 
 def _erf_rest(x: mp.mpf) -> mp.mpf:
@@ -233,10 +233,22 @@ FITS: dict[str, Fit] = {
     "EXP2_32": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 5, abs, 32),
     "EXP2_64": Fit("(2 ** r - 1) / r", _exp2_rest, -0.5, 0.5, 10, abs),
     "LOG_32": Fit("(log(1 + f) - f + f² / 2) / f³", _log_rest, *ROOT, 7, lambda f: f * f, 32),
-    "LOG2_32": Fit("(log2(1 + f) / f - 1 / ln(2)) / f", lambda f: (_log_of(f) - 1) / f / mp.log(2), *ROOT, 9, abs, 32),
-    "LOG10_32": Fit(
-        "(log10(1 + f) / f - 1 / ln(10)) / f", lambda f: (_log_of(f) - 1) / f / mp.log(10), *ROOT, 8, abs, 32
-    ),
+    **{
+        f"{name}_TABLE_32": Fit(
+            f"({about}(1 + r) / r - {one}) / r",
+            lambda r, ln=ln: (_log_of(r) - 1) / r / ln,
+            -0.03559,
+            0.03559,
+            3,
+            abs,
+            32,
+        )
+        for name, about, one, ln in (
+            ("LOG", "log", "1", mp.mpf(1)),
+            ("LOG2", "log2", "1 / ln(2)", mp.log(2)),
+            ("LOG10", "log10", "1 / ln(10)", mp.log(10)),
+        )
+    },
     "POWER_LOG_32": Fit(
         "2 (log(1 + r) - r + r² / 2) / r³", lambda r: 2 * _log_rest(r), -0.03559, 0.03559, 3, lambda r: r * r, 32
     ),
@@ -271,8 +283,8 @@ FITS: dict[str, Fit] = {
     "LOG2_F": Fit("(2 atanh(s) / ln(2) / s) in s², for float32 in float64", _root(_log2_of), 0, S2, 4),
     "EXP2_F": Fit("(2 ** r - 1) / r, for float32 in float64", _exp2_of, -0.5, 0.5, 5, abs),
     "LOG1P_F": Fit("2 atanh(s) / s in s² up to 1/3², for float32 in float64", _atanh_of, 0, 0.1112, 5),
-    "CBRT_32": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 4, lambda f: 1, 32),
-    "CBRT_64": Fit("cbrt(1 + f)", _cbrt_of, *ROOT, 7),
+    "CBRT_32": Fit("((1 - d) ** (-2 / 3) - 1) / d", _cbrt_rest, -0.104, 0.104, 2, abs, 32),
+    "CBRT_64": Fit("((1 - d) ** (-2 / 3) - 1) / d", _cbrt_rest, -0.104, 0.104, 6, abs),
     "ERF_32": Fit("erf(x) / x - 1 in x²", _root(_erf_rest), 0, 1.11, 7, bits=32),
     "LOG_ERFC_32": Fit("-log(erfc(x)) / x", _log_erfc, 0.89, 4.0, 9, lambda x: mp.erfc(x) * x, 32),
     "ERFC_64": Fit("erfc(x) exp(x²) (1 + 2 x) in (x - 3.75) / (x + 3.75)", _erfc_scaled, -1, 0.765, 24),
@@ -351,6 +363,16 @@ def logs(part: Callable[[mp.mpf], float]) -> list[float]:
     return [part(-2 * mp.log(n)) for n in inverses()]
 
 
+SHARE = 0.92  # of a natural logarithm: what is left for the sum with r is a little smaller than r where r ends a binade
+
+
+def short_logs(base: mp.mpf, share: float, part: int) -> list[float]:
+    """The logarithms of c as float32, in two parts, the first of 16 bits."""
+    exact = [-mp.log(n) / mp.log(base) for n in inverses()]
+    first = [coarse(x * share) for x in exact]
+    return [rounded(x - y, 32) if part else y for x, y in zip(exact, first, strict=True)]
+
+
 def ranges() -> list[tuple[mp.mpf, mp.mpf]]:
     """The arctangents of numbers, or of quotients, whose bits, or those of the one less those of the other, begin alike: halves of
     binades from 3/32 to 12. The bits of a quotient from 4/3 may be like those of 3/2.
@@ -399,6 +421,18 @@ CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
     "LOG_INVERSE": ("1 / c for 16 intervals", inverses),
     "LOG_COARSE": ("The logarithms of c², to 16 bits", lambda: logs(coarse)),
     "LOG_FINE": ("What is left of them", lambda: logs(fine)),
+    **{
+        f"{name}_{('MOST', 'LEAST')[part]}_32": (
+            f"{('Most', 'The rest')[part]} of the logarithms of c{to}",
+            lambda base=base, share=share, part=part: short_logs(base, share, part),
+        )
+        for name, to, base, share in (
+            ("LOG", "", mp.e, SHARE),
+            ("LOG2", " to base 2", 2, 1),
+            ("LOG10", " to base 10", 10, 1),
+        )
+        for part in (0, 1)
+    },
     "LOG2_COARSE": ("The logarithms of c to base 2, to 40 bits", lambda: binary_logs(0)),
     "LOG2_FINE": ("What is left of these", lambda: binary_logs(1)),
     "LOG_TWO": ("Parts of the logarithm of 4", lambda: [part(mp.log(4)) for part in (coarse, fine)]),

@@ -1,4 +1,6 @@
-"""log, log2, log10 and log1p: an argument is 2**k (1 + f) with 1 + f between the roots of 1/2 and 2."""
+"""log, log2, log10 and log1p: an argument is 2**k (1 + f) with 1 + f between the roots of 1/2 and 2, or 2**k c (1 + r) with c one of 16
+numbers and r up to 0.036.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ from .terms import (
 )
 
 LN2 = {32: (0.693145751953125, 1.4286068203094172e-06), 64: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
-FIRST_64 = 0x3FE6780000000000  # the bits of the float64 at which the intervals of LOG_INVERSE begin
+FIRST = {32: 0x3F33C000, 64: 0x3FE6780000000000}  # the bits of the number at which the intervals of LOG_INVERSE begin
 ROOT_HALF = {32: 0x3F3504F3, 64: 0x3FE6A09E667F3BCD}  # the bits of sqrt(1/2)
 
 
@@ -38,6 +40,15 @@ def split(a: Term) -> tuple[Term, Term]:
     k = count >> form.mantissa
     m = ((count & ((1 << form.mantissa) - 1)) + ROOT_HALF[a.dtype.bits]).bits(a.dtype)
     return k, m - 1.0
+
+
+def interval(a: Term) -> tuple[Term, Term, Term]:
+    """(k, the interval, r) with a = 2**k c (1 + r), for a normal a above 0; k as an integer, r without an error."""
+    form, first = a.form, FIRST[a.dtype.bits]
+    count = a.bits() - first
+    entry = count >> (form.mantissa - 4)
+    z = ((count & ((1 << form.mantissa) - 1)) + first).bits(a.dtype)
+    return count >> form.mantissa, entry, fma(z, lookup(entry, c.LOG_INVERSE), -1.0)
 
 
 def log_near_one(f: Term) -> Pair:
@@ -62,20 +73,66 @@ def _finished(odd: Term, a: Term, common: Term, subnormal: Term) -> Term:
 
 def whole_range(core: Callable[[Term, Term], Term], a: Term) -> Term:
     """`core(k, f)` for every argument; subnormals are made normal first."""
+
+    def of_normal(x: Term, more: int) -> Term:
+        k, f = split(x)
+        return core(as_float(k + more if more else k), f)
+
+    return _every(of_normal, a)
+
+
+def _every(core: Callable[[Term, int], Term], a: Term) -> Term:
+    """`core(x, more)`, which is of 2**more x, for every argument."""
     up = a.form.mantissa + 2
-    k, f = split(a)
-    low, g = split(a * 2.0**up)
-    return _finished(~ordinary(a), a, core(as_float(k), f), core(as_float(low - up), g))
+    return _finished(~ordinary(a), a, core(a, 0), core(a * 2.0**up, -up))
+
+
+@dataclass(frozen=True)
+class _Short:
+    """Of a base and float32: 1 / ln(base) and the logarithm of 2 in two parts, those of c in two, and a polynomial. k times the first of
+    2 and the first of c add up without an error.
+    """
+
+    factor: tuple[float, float]
+    two: tuple[float, float]
+    most: tuple[float, ...]
+    least: tuple[float, ...]
+    rest: tuple[float, ...]
+
+    def of_normal(self, a: Term, more: int = 0) -> Term:
+        k, entry, r = interval(a)
+        return self.of_interval(as_float(k + more if more else k), entry, r)
+
+    def of_interval(self, k: Term, entry: Term, r: Term, more: Term | None = None) -> Term:
+        """The logarithm of 2**k c (1 + r), and `more`."""
+        two, beyond = self.two
+        base, least = lookup(entry, self.most), lookup(entry, self.least)
+        base = k + base if two == 1.0 else fma(k, two, base)
+        least = fma(k, beyond, least) if beyond else least
+        least = least if more is None else least + more
+        factor, lost = self.factor
+        least = fma(r, lost, least) if lost else least
+        rest = fma(r * r, polynomial(self.rest, r), least)
+        return base + (r + rest if factor == 1.0 else fma(r, factor, rest))
+
+
+_NATURAL_32 = _Short((1.0, 0.0), LN2[32], c.LOG_MOST_32, c.LOG_LEAST_32, c.LOG_TABLE_32)
+_LOG2_32 = _Short(
+    (1.4426950216293335, 1.925963033500011e-08), (1.0, 0.0), c.LOG2_MOST_32, c.LOG2_LEAST_32, c.LOG2_TABLE_32
+)
+_LOG10_32 = _Short(
+    (0.4342944920063019, -1.010305011847e-08),
+    (0.301025390625, 4.605038981195214e-06),
+    c.LOG10_MOST_32,
+    c.LOG10_LEAST_32,
+    c.LOG10_TABLE_32,
+)
 
 
 def _natural(k: Term, f: Term, more: Term | None = None) -> Term:
-    """k ln 2 + log(1 + f) + more."""
+    """k ln 2 + log(1 + f) + more, of float64."""
     high, low = LN2[f.dtype.bits]
     least = k * low if more is None else fma(k, low, more)
-    if f.dtype.bits == 32:
-        square = f * f
-        rest = fma(square, -0.5, fma(square * f, polynomial(c.LOG_32, f), least))
-        return fma(k, high, rest + f)
     h = f * f * 0.5
     s = f / (f + 2.0)
     z = s * s
@@ -85,76 +142,49 @@ def _natural(k: Term, f: Term, more: Term | None = None) -> Term:
 
 def log_of_product(a: Term, twos: Term, ratio: Term) -> Term:
     """log(2**twos a (1 + ratio)) for a normal a above 0 and a ratio of some units of its last place."""
+    if a.dtype.bits == 32:
+        k, entry, r = interval(a)
+        return _NATURAL_32.of_interval(as_float(k) + twos, entry, r, ratio)
     k, f = split(a)
     return _natural(as_float(k) + twos, f, ratio)
 
 
 def log(a: Term) -> Term:
     """Within 1 unit of the last place."""
-    return whole_range(_natural, a)
+    return _every(_NATURAL_32.of_normal, a) if a.dtype.bits == 32 else whole_range(_natural, a)
 
 
-@dataclass(frozen=True)
-class _Base:
-    """1 / ln(base) in two parts, the logarithm of 2 in two parts, of which k times the first is exact, and of float32 a polynomial."""
-
-    factor: tuple[float, float]
-    two: tuple[float, float]
-    rest: tuple[float, ...] = ()
+_INVERSE_LN2, _INVERSE_LN10 = (1.4426950408889634, 2.0355273740931033e-17), (0.4342944819032518, 1.098319650216765e-17)
+_TWO = (0.30102999566406652, -8.5323443170571066e-14)  # the logarithm of 2 to base 10: k times its first part is exact
 
 
-_LOG2 = {
-    32: _Base((1.4426950216293335, 1.925963033500011e-08), (1.0, 0.0), c.LOG2_32),
-    64: _Base((1.4426950408889634, 2.0355273740931033e-17), (1.0, 0.0)),
-}
-_LOG10 = {
-    32: _Base((0.4342944920063019, -1.010305011847e-08), (0.301025390625, 4.605038981195214e-06), c.LOG10_32),
-    64: _Base((0.4342944819032518, 1.098319650216765e-17), (0.30102999566406652, -8.5323443170571066e-14)),
-}
-
-
-def _to_base(rows: dict[int, _Base]) -> Callable[[Term, Term], Term]:
-    """log(1 + f) / ln(base) + k log(2): f over ln(base) in two parts and a polynomial, or what `log_near_one` says."""
-
-    def core(k: Term, f: Term) -> Term:
-        base = rows[f.dtype.bits]
-        (factor, beyond), (two, two_beyond) = base.factor, base.two
-        if base.rest:
-            product, lost = two_product(f, factor)
-            lost = fma(f * f, polynomial(base.rest, f), fma(f, beyond, lost))
-        else:
-            high, low = log_near_one(f)
-            product, lost = two_product(high, factor)
-            lost = fma(low, factor, fma(high, beyond, lost))
-        s, rest = fast_two_sum(k if two == 1.0 else k * two, product)
-        return s + (rest + (fma(k, two_beyond, lost) if two_beyond else lost))
-
-    return core
+def _decimal(k: Term, f: Term) -> Term:
+    """log10(1 + f) + k log10(2), of float64."""
+    high, low = log_near_one(f)
+    product, lost = two_product(high, _INVERSE_LN10[0])
+    lost = fma(low, _INVERSE_LN10[0], fma(high, _INVERSE_LN10[1], lost))
+    s, rest = fast_two_sum(k * _TWO[0], product)
+    return s + (rest + fma(k, _TWO[1], lost))
 
 
 def _binary(a: Term, more: int = 0) -> Term:
-    """log2(2**more a) for a normal float64 above 0: k, that of c, one of 16, and of 1 + r = 2**-k a / c, where r is exact."""
-    count = a.bits() - FIRST_64
-    entry = count >> 48
-    z = ((count & ((1 << 52) - 1)) + FIRST_64).bits(a.dtype)
-    r = fma(z, lookup(entry, c.LOG_INVERSE), -1.0)
-    base = as_float((count >> 52) + more) + lookup(entry, c.LOG2_COARSE)
-    near, lost = two_product(r, _LOG2[64].factor[0])
-    rest = fma(r * r, polynomial(c.LOG2_TABLE_64, r), fma(r, _LOG2[64].factor[1], lost))
+    """log2(2**more a) for a normal float64 above 0: k, that of c, and of 1 + r."""
+    k, entry, r = interval(a)
+    base = as_float(k + more) + lookup(entry, c.LOG2_COARSE)
+    near, lost = two_product(r, _INVERSE_LN2[0])
+    rest = fma(r * r, polynomial(c.LOG2_TABLE_64, r), fma(r, _INVERSE_LN2[1], lost))
     total, beyond = fast_two_sum(base, near)
     return total + (beyond + (rest + lookup(entry, c.LOG2_FINE)))
 
 
 def log2(a: Term) -> Term:
     """Within 1 unit of the last place; exact for powers of 2."""
-    if a.dtype.bits == 64:
-        return _finished(~ordinary(a), a, _binary(a), _binary(a * 2.0**54, -54))
-    return whole_range(_to_base(_LOG2), a)
+    return _every(_LOG2_32.of_normal if a.dtype.bits == 32 else _binary, a)
 
 
 def log10(a: Term) -> Term:
     """Within 1 unit of the last place; exact for powers of 10."""
-    return whole_range(_to_base(_LOG10), a)
+    return _every(_LOG10_32.of_normal, a) if a.dtype.bits == 32 else whole_range(_decimal, a)
 
 
 def log1p_double(a: Term, beyond: Term | None = None) -> Double:
@@ -179,6 +209,5 @@ def log1p(a: Term) -> Term:
     """log of 1 + a, and over it what the sum loses. Within 1 unit of the last place."""
     total = a + 1.0
     lost = where(a > 1.0, 1.0 - (total - a), a - (total - 1.0))
-    k, f = split(total)
     special = where(a.equals(-1.0), -INF, where(a > 0.0, a, NAN))
-    return copysign(rarely(~ordinary(total), special, _natural(as_float(k), f, lost / total)), a)
+    return copysign(rarely(~ordinary(total), special, log_of_product(total, a.like(0.0), lost / total)), a)

@@ -6,7 +6,7 @@ from . import coefficients as c
 from . import terms
 from .double import Double, product
 from .exp import LOG2_E
-from .log import LN2, split
+from .log import LN2, interval, split
 from .terms import (
     INF,
     NAN,
@@ -22,7 +22,6 @@ from .terms import (
     nearest,
     ordinary,
     polynomial,
-    power_of_two,
     rarely,
     scale,
     trunc,
@@ -49,7 +48,7 @@ def log2_double(k: Term, f: Term) -> Double:
     return Double(high, lost + low)
 
 
-FIRST = 0x3F33C000  # the bits of the float32 at which the intervals of LOG_INVERSE begin
+_CBRT = {32: c.CBRT_32, 64: c.CBRT_64}
 MOST = 2.0**64  # an exponent as good as infinite
 
 
@@ -80,11 +79,8 @@ def _twice_log(x: Term, more: Term | int) -> Double:
 
     With c one of 16 and 1 + r = 2**-k x / c, r is exact; 2 r - r² is kept in two parts.
     """
-    count = x.bits() - FIRST
-    entry = count >> 19
-    z = ((count & 0x7FFFFF) + FIRST).bits(x.dtype)
-    k = as_float((count >> 23) + more)
-    r = fma(z, lookup(entry, c.LOG_INVERSE), -1.0)
+    count, entry, r = interval(x)
+    k = as_float(count + more)
     square = r * r
     base = fma(k, c.LOG_TWO[0], lookup(entry, c.LOG_COARSE))
     least = fma(k, c.LOG_TWO[1], lookup(entry, c.LOG_FINE))
@@ -178,26 +174,33 @@ def _length(most: Term, least: Term) -> Term:
 
 
 def cbrt(a: Term) -> Term:
-    """A polynomial for the cube root of 1 + f, and one step of Halley's, of float32 Newton's. Within 1 unit of the last place."""
-    size = fabs(a)
-    up = 3 * (a.form.mantissa // 3 + 2)
-    odd = ~ordinary(size)
-    there = where((size > 0.0) & (size < INF), _cube_root(size * 2.0**up, -up // 3), size)
-    return copysign(rarely(odd, there, _cube_root(size, 0)), a)
+    """Within 1 unit of the last place; of float64 nearly always the nearest number."""
+    size, form = fabs(a), a.form
+    up = 3 * (form.mantissa // 3 * 2 + 4)
+    least = up - form.bias - form.mantissa  # below, what is left of a cube is subnormal
+    there = where((size > 0.0) & (size < INF), _cube_root(size * 2.0**up) * 2.0 ** (-up // 3), size)
+    return copysign(rarely(~ordinary(size, least=least), there, _cube_root(size)), a)
 
 
-def _cube_root(x: Term, more: int) -> Term:
-    k, f = split(x)
-    n, shifted = nearest(as_float(k), 1 / 3)
-    third = shifted.bits() - n.like(1.5 * 2.0**n.form.mantissa).bits()
-    left = k - (third << 1) - third
-    m = (f + 1.0) * power_of_two(left, x.dtype)
-    root = where(left.equals(0), x.like(1.0), where(left > 0, x.like(2 ** (1 / 3)), 2 ** (-1 / 3)))
-    y = root * polynomial(c.CBRT_32 if x.dtype.bits == 32 else c.CBRT_64, f)
-    back = power_of_two(third + more, x.dtype)
+def _cube_root(x: Term) -> Term:
+    """A third of the bits says y, about 1 / cbrt(x). The root is x y² (1 - d)**(-2 / 3) with d = 1 - x y³, which is at most 0.104, and a
+    step of Newton's, whose derivative is made of the same.
+    """
+    form, last = x.form, {32: 8, 64: 32}[x.dtype.bits]  # bits of x that are not looked at
+    guess = round((4 / 3 * form.bias - 0.07) * 2.0 ** (form.mantissa - last))
+    y = (fma(as_float(x.bits() >> last), -1 / 3, 2.0**form.mantissa + guess).bits() << last).bits(x.dtype)
+    square = y * y
+    root = x * square
+    d = fma(-root, y, 1.0)
+    factor = fma(d, polynomial(_CBRT[x.dtype.bits], d), 1.0)
+    root, inverse = root * factor, square * factor
+    rest = _less_cube(x, root) * (1 / 3)
+    return fma(rest, inverse, root)
+
+
+def _less_cube(x: Term, root: Term) -> Term:
+    """x - root³; of float64 as if rounded once."""
     if x.dtype.bits == 32:
-        return fma(y * fma(-y, y * y, m), 1.0 / (m * 3.0), y) * back
-    square, lost = two_product(y, y)
-    cube, low = two_product(square, y)
-    rest = (m - cube) - fma(lost, y, low)
-    return fma(y * rest, 1.0 / fma(cube, 2.0, m), y) * back
+        return fma(-(root * root), root, x)
+    square, lost = two_product(root, root)
+    return fma(-lost, root, fma(-square, root, x))

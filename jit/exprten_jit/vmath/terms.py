@@ -217,10 +217,11 @@ def greater(a: Term, bound: Term | float) -> Term:
     return where(a < bound, bound, a)
 
 
-def ordinary(a: Term, spared: int = 0) -> Term:
-    """Whether a is above 0, normal and finite, and below the last `spared` powers of two: one comparison of its bits."""
+def ordinary(a: Term, spared: int = 0, least: int | None = None) -> Term:
+    """Whether a is above 0, normal and finite, not below 2**least and below the last `spared` powers of two: one comparison of its bits."""
     unsigned = DTYPES[f"uint{a.dtype.bits}"]
-    low, high = 1 << a.form.mantissa, (2 * a.form.bias + 1 - spared) << a.form.mantissa
+    first = 1 if least is None else least + a.form.bias
+    low, high = first << a.form.mantissa, (2 * a.form.bias + 1 - spared) << a.form.mantissa
     return a.bits(unsigned) - low < high - low
 
 
