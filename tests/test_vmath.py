@@ -31,6 +31,7 @@ MOST = {
     "arctan2": 1.05,
     "cos": 1.1,
     "sin": 1.1,
+    "sinh": 1.1,
     "tan": 1.15,
     "tanh": 1.1,
 }  # units of the last place; every other function is within 1

@@ -379,7 +379,7 @@ DERIVED: tuple[Derived, ...] = (
     Derived("sin", 1, np.sin, lambda o, a: (o.cos(a),), (Domain(-100.0, 100.0),), cost=35, expand=formula(trig.sin), fast=formula(trig.fast_sin)),
     Derived("cos", 1, np.cos, lambda o, a: (-o.sin(a),), (Domain(-100.0, 100.0),), cost=35, expand=formula(trig.cos), fast=formula(trig.fast_cos)),
     Derived("tan", 1, np.tan, lambda o, a: (1 + o.square(o.tan(a)),), (Domain(-1.5, 1.5),), cost=45, expand=formula(trig.tan), fast=formula(trig.fast_tan)),
-    Derived("sinh", 1, np.sinh, lambda o, a: (o.cosh(a),), (Domain(-80.0, 80.0),), cost=45, expand=formula(hyperbolic.sinh), fast=formula(quick.sinh)),
+    Derived("sinh", 1, np.sinh, lambda o, a: (o.cosh(a),), (Domain(-80.0, 80.0),), cost=45, expand=formula(hyperbolic.sinh)),
     Derived("cosh", 1, np.cosh, lambda o, a: (o.sinh(a),), (Domain(-80.0, 80.0),), cost=40, expand=formula(hyperbolic.cosh), fast=formula(quick.cosh)),
     Derived("tanh", 1, np.tanh, lambda o, a: (1 - o.tanh(a) * o.tanh(a),), (Domain(-10.0, 10.0),), cost=40,
             expand=formula(hyperbolic.tanh), fast=formula(quick.tanh)),

@@ -141,6 +141,10 @@ def _sinh_rest(t: mp.mpf) -> mp.mpf:
     return (mp.sinh(t) / t - 1) / t**2
 
 
+def _cosh_rest(t: mp.mpf) -> mp.mpf:
+    return (mp.cosh(t) - 1) / t**2
+
+
 def _asinh_rest(t: mp.mpf) -> mp.mpf:
     return (mp.asinh(t) / t - 1) / t**2
 
@@ -272,8 +276,10 @@ FITS: dict[str, Fit] = {
     "ATANH_64": Fit("(atanh(t) / t - 1) / t² in t²", _root(_atanh_rest), 0, 0.25, 13, lambda z: z),
     "ACOSH_32": Fit("(acosh(1 + t) / sqrt(2 t) - 1) / t", _acosh_rest, 0, 0.5, 4, lambda t: t, 32),
     "ACOSH_64": Fit("(acosh(1 + t) / sqrt(2 t) - 1) / t", _acosh_rest, 0, 0.5, 11, lambda t: t),
-    "SINH_32": Fit("(sinh(t) / t - 1) / t² in t²", _root(_sinh_rest), 0, 1, 3, lambda z: z, 32),
-    "SINH_64": Fit("(sinh(t) / t - 1) / t² in t²", _root(_sinh_rest), 0, 1, 7, lambda z: z),
+    "SINH_32": Fit("(sinh(r) / r - 1) / r² in r²", _root(_sinh_rest), 0, HALF_LN2**2, 2, lambda z: z, 32),
+    "SINH_64": Fit("(sinh(r) / r - 1) / r² in r²", _root(_sinh_rest), 0, HALF_LN2**2, 4, lambda z: z),
+    "COSH_32": Fit("(cosh(r) - 1) / r² in r²", _root(_cosh_rest), 0, HALF_LN2**2, 2, lambda z: z, 32),
+    "COSH_64": Fit("(cosh(r) - 1) / r² in r²", _root(_cosh_rest), 0, HALF_LN2**2, 4, lambda z: z),
     "TANH_32": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.85, 6, lambda z: z, 32),
     "TANH_64": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.9, 14, lambda z: z),
     "LOG2_TABLE_64": Fit(

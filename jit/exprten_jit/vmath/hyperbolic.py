@@ -1,11 +1,13 @@
-"""sinh, cosh and tanh, of exp(abs(x)), and near 0 polynomials; their inverses, of a logarithm whose argument has two parts."""
+"""sinh and cosh, of powers of two and polynomials; tanh, of exp(abs(x)); their inverses, of a logarithm whose argument has two parts."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from . import coefficients as c
 from .double import Double
-from .exp import exp_between, exp_parts
-from .log import log_of_product
+from .exp import LOG2_E, exp_between
+from .log import LN2, log_of_product
 from .power import root
 from .terms import (
     INF,
@@ -16,14 +18,15 @@ from .terms import (
     fast_two_sum,
     fma,
     lesser,
+    nearest,
     polynomial,
+    rarely,
     scale,
     two_product,
     two_sum,
     where,
 )
 
-_SINH = {32: c.SINH_32, 64: c.SINH_64}
 _TANH = {32: (c.TANH_32, 0.92, 10.0), 64: (c.TANH_64, 0.9**0.5, 20.0)}
 
 
@@ -37,26 +40,53 @@ def tanh(a: Term) -> Term:
     return copysign(where(y < bound, near, far), a)
 
 
-def _half_exps(y: Term, sign: float) -> Term:
-    """(exp(y) + sign exp(-y)) / 2, for a y above 0: 2**k (1 + r + rest) has another power of two in it."""
-    r, rest, k = exp_parts(lesser(y, 90.0 if y.dtype.bits == 32 else 711.0))
-    value = 1.0 + (r + rest)
-    lost = (r - (value - 1.0)) + rest
-    power = scale(y.like(1.0), -k)
-    return scale(value + fma(power * power, sign / value, lost), k - 1.0)
+@dataclass(frozen=True)
+class _Hyperbolic:
+    """Of a format: up to where 2**k is finite, where both functions are infinite, and polynomials of sinh and cosh."""
+
+    finite: float
+    infinite: float
+    sinh: tuple[float, ...]
+    cosh: tuple[float, ...]
+
+
+_ROWS = {
+    32: _Hyperbolic(88.0, 89.5, c.SINH_32, c.COSH_32),
+    64: _Hyperbolic(709.0, 710.6, c.SINH_64, c.COSH_64),
+}
+
+
+def _by_angles(y: Term, odd: bool, unit: float = 1.0) -> Term:
+    """sinh(k ln 2 + r) = A cosh(r) + B sinh(r), A and B being sinh(k ln 2) and cosh(k ln 2); where not `odd` cosh, the other way round. Times
+    `unit`. r is the difference of `first`, which is exact, and `second`.
+    """
+    rows, (high, low) = _ROWS[y.dtype.bits], LN2[y.dtype.bits]
+    k, _ = nearest(y, LOG2_E)
+    up, down = scale(y.like(0.5 * unit), k), scale(y.like(0.5 * unit), -k)
+    base, lost = fast_two_sum(up, -down if odd else down)
+    slope = up + down if odd else up - down
+    first, second = fma(k, -high, y), k * low
+    r = first - second
+    z = r * r
+    sinh_rest = fma(r * z, polynomial(rows.sinh, z), -second)
+    rest = fma(base * z, polynomial(rows.cosh, z), fma(slope, sinh_rest, lost))
+    return base + fma(slope, first, rest)
+
+
+def _everywhere(a: Term, odd: bool) -> Term:
+    rows, y = _ROWS[a.dtype.bits], fabs(a)
+    far = _by_angles(lesser(y, rows.infinite), odd, 0.5) * 2.0
+    return rarely(y > rows.finite, far, _by_angles(y, odd))
 
 
 def sinh(a: Term) -> Term:
-    """A polynomial up to 1. Within 1 unit of the last place."""
-    y = fabs(a)
-    z = y * y
-    near = fma(y * z, polynomial(_SINH[a.dtype.bits], z), y)
-    return copysign(where(y < 1.0, near, _half_exps(y, -1.0)), a)
+    """Within 1 unit of the last place."""
+    return copysign(_everywhere(a, odd=True), a)
 
 
 def cosh(a: Term) -> Term:
     """Within 1 unit of the last place."""
-    return _half_exps(fabs(a), 1.0)
+    return _everywhere(a, odd=False)
 
 
 _ASINH = {32: c.ASINH_32, 64: c.ASINH_64}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from . import coefficients as c
 from .activation import LOWEST, TANH_CUBIC, TANH_SCALE
 from .exp import LOG2_E, bounds, reduced
+from .hyperbolic import cosh as exact_cosh
 from .log import split, whole_range
 from .terms import (
     INF,
@@ -31,7 +32,6 @@ from .terms import (
 )
 
 LN2, LN10 = 0.6931471805599453, 2.302585092994046
-MOST = {32: 89.5, 64: 710.6}  # sinh and cosh are infinite there, and a quarter of exp is not
 _LOG = {32: c.LOG_FAST_32, 64: c.LOG_64}
 _EXP = {32: c.EXP_32, 64: c.EXP_64}
 _EXPM1 = {32: c.EXPM1_FAST_32, 64: c.EXPM1_FAST_64}
@@ -101,18 +101,11 @@ def tanh(a: Term) -> Term:
     return copysign(e / (e + 2.0), a)
 
 
-def sinh(a: Term) -> Term:
-    """h + h / (2 h + 1) with h = (exp(x) - 1) / 2, made of a half of it, which is finite where sinh is."""
-    p, k = _expm1_parts(lesser(fabs(a), MOST[a.dtype.bits]))
-    quarter = scale(a.like(0.25), k)
-    h = fma(quarter, p, quarter - 0.25) * 2.0
-    near = lesser(h, 2.0**30)  # infinite over infinite is no number
-    return copysign(h + near / (near + near + 1.0), a)
-
-
 def cosh(a: Term) -> Term:
-    """u + 1 / (4 u) with u = exp(abs(x)) / 2."""
-    value, k = _exp(lesser(fabs(a), MOST[a.dtype.bits]))
+    """u + 1 / (4 u) with u = exp(abs(x)) / 2; of float64 there is none faster."""
+    if a.dtype.bits == 64:
+        return exact_cosh(a)
+    value, k = _exp(lesser(fabs(a), 89.5))
     u = scale(value, k - 1.0)
     return u + 0.25 / u
 
