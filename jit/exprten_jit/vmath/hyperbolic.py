@@ -13,6 +13,7 @@ from .terms import (
     INF,
     NAN,
     Term,
+    as_float,
     copysign,
     fabs,
     fast_two_sum,
@@ -20,6 +21,7 @@ from .terms import (
     lesser,
     nearest,
     polynomial,
+    power_of_two,
     rarely,
     scale,
     two_product,
@@ -129,13 +131,21 @@ def arccosh(a: Term) -> Term:
 
 
 def arctanh(a: Term) -> Term:
-    """log((1 + x) / (1 - x)) / 2, and up to 1/2 a polynomial. Within 1 unit of the last place; NaN beyond 1."""
+    """k ln(2) / 2 + atanh(s), where 2**k is about (1 + x) / (1 - x), and s the difference of 1 + x and 2**k (1 - x) over their sum: both sides in two
+    parts. Within 1 unit of the last place; NaN beyond 1.
+    """
     x = fabs(a)
-    z = x * x
-    near = fma(x * z, polynomial(_ATANH[a.dtype.bits], z), x)
-    above, lost = fast_two_sum(1.0, x)
-    below = 1.0 - x
-    q = above / below
-    far = log_of_product(q, x.like(0.0), (fma(-q, below, above) + lost) / above) * 0.5
-    far = where(x < 1.0, far, where(x.equals(1.0), x.like(INF), NAN))
-    return copysign(where(x < 0.5, near, far), a)
+    high, low = (part / 2 for part in LN2[x.dtype.bits])
+    (above, more), (below, less) = fast_two_sum(1.0, x), fast_two_sum(1.0, -x)
+    apart = above.bits() - below.bits()  # about the logarithm of their quotient
+    k = (apart + (1 << (x.form.mantissa - 1))) >> x.form.mantissa
+    power = power_of_two(k, x.dtype)
+    scaled, count = below * power, as_float(k)
+    d, lost = fast_two_sum(above, scaled)
+    n, inverse = above - scaled, 1.0 / d
+    s = n * inverse
+    rest = fma(-s, lost + fma(less, power, more), fma(-s, d, n) + fma(-less, power, more)) * inverse
+    z = s * s
+    rest = fma(z * s, polynomial(_ATANH[x.dtype.bits], z), fma(count, low, rest))
+    value = fma(count, high, s + rest)
+    return copysign(where(x < 1.0, value, where(x.equals(1.0), x.like(INF), NAN)), a)
