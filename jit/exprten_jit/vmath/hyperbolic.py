@@ -8,7 +8,7 @@ from . import coefficients as c
 from .double import Double
 from .exp import LOG2_E, exp_between
 from .log import LN2, log_of_product
-from .power import root
+from .power import about_inverse, root
 from .terms import (
     INF,
     NAN,
@@ -96,38 +96,37 @@ _ACOSH = {32: c.ACOSH_32, 64: c.ACOSH_64}
 _ATANH = {32: c.ATANH_32, 64: c.ATANH_64}
 
 
-def _log_of_sum(x: Term, bounded: Term, s: Double, first: tuple[Term, Term]) -> Term:
-    """log(x + s), `first` being (bounded, s.high) in falling order; where x is not `bounded`, s is as large as it."""
+def _log_of_sum(s: Double, first: tuple[Term, Term]) -> Term:
+    """log(x + s), `first` being x and s.high in falling order."""
     w, lost = fast_two_sum(*first)
-    large = bounded < x
-    ratio = where(large, 0.0, (lost + s.low) / w)
-    return where(x < INF, log_of_product(where(large, x, w), where(large, x.like(1.0), 0.0), ratio), x)
+    return log_of_product(w, (lost + s.low) * about_inverse(w))
 
 
-def _bounded(x: Term) -> Term:
-    return lesser(x, 2.0 ** (x.form.mantissa // 2 + 4))  # beyond, 1 is nothing beside the square
+def _unless_large(x: Term, value: Term) -> Term:
+    """log(2 x), where 1 is nothing beside x²."""
+    far = where(x < INF, log_of_product(x, x.like(0.0), 1), x)
+    return rarely(~(x <= 2.0 ** (x.form.mantissa // 2 + 4)), far, value)
 
 
 def arcsinh(a: Term) -> Term:
     """log(x + sqrt(x² + 1)), and up to 1/2 a polynomial. Within 1 unit of the last place."""
     x = fabs(a)
-    y = _bounded(x)
-    z, lost = two_product(y, y)
-    near = fma(y * z, polynomial(_ASINH[a.dtype.bits], z), y)
+    z, lost = two_product(x, x)
+    near = fma(x * z, polynomial(_ASINH[a.dtype.bits], z), x)
     square, beyond = two_sum(z, z.like(1.0))
     s = root(square, beyond + lost)
-    return copysign(where(x < 0.5, near, _log_of_sum(x, y, s, (s.high, y))), a)
+    return copysign(_unless_large(x, where(x < 0.5, near, _log_of_sum(s, (s.high, x)))), a)
 
 
 def arccosh(a: Term) -> Term:
     """log(x + sqrt(x² - 1)), and up to 1.5, with t = x - 1, sqrt(2 t) and a polynomial. Within 1 unit of the last place; NaN below 1."""
-    x, t = _bounded(a), a - 1.0
+    t = a - 1.0
     near = t < 0.5
-    z, lost = two_product(x, x)
+    z, lost = two_product(a, a)
     square, beyond = fast_two_sum(z, z.like(-1.0))
     s = root(where(near, t + t, square), where(near, 0.0, beyond + lost))
     value = s.high + fma(s.high * t, polynomial(_ACOSH[a.dtype.bits], t), s.low)
-    return where(near, value, _log_of_sum(a, x, s, (x, s.high)))
+    return _unless_large(a, where(near, value, _log_of_sum(s, (a, s.high))))
 
 
 def arctanh(a: Term) -> Term:

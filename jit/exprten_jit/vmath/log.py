@@ -140,13 +140,13 @@ def _natural(k: Term, f: Term, more: Term | None = None) -> Term:
     return fma(k, high, f - rest)
 
 
-def log_of_product(a: Term, twos: Term, ratio: Term) -> Term:
+def log_of_product(a: Term, ratio: Term, twos: int = 0) -> Term:
     """log(2**twos a (1 + ratio)) for a normal a above 0 and a ratio of some units of its last place."""
     if a.dtype.bits == 32:
         k, entry, r = interval(a)
-        return _NATURAL_32.of_interval(as_float(k) + twos, entry, r, ratio)
+        return _NATURAL_32.of_interval(as_float(k + twos if twos else k), entry, r, ratio)
     k, f = split(a)
-    return _natural(as_float(k) + twos, f, ratio)
+    return _natural(as_float(k + twos if twos else k), f, ratio)
 
 
 def log(a: Term) -> Term:
@@ -210,4 +210,4 @@ def log1p(a: Term) -> Term:
     total = a + 1.0
     lost = where(a > 1.0, 1.0 - (total - a), a - (total - 1.0))
     special = where(a.equals(-1.0), -INF, where(a > 0.0, a, NAN))
-    return copysign(rarely(~ordinary(total), special, log_of_product(total, a.like(0.0), lost / total)), a)
+    return copysign(rarely(~ordinary(total), special, log_of_product(total, lost / total)), a)

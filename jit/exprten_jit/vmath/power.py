@@ -48,6 +48,7 @@ def log2_double(k: Term, f: Term) -> Double:
     return Double(high, lost + low)
 
 
+_HALF_INVERSE = {32: 0x7E7311C3, 64: 0x7FCE623822FC16E6}
 _CBRT = {32: c.CBRT_32, 64: c.CBRT_64}
 MOST = 2.0**64  # an exponent as good as infinite
 
@@ -142,7 +143,12 @@ def root(a: Term, beyond: Term) -> Double:
 
 def _half_inverse(a: Term) -> Term:
     """About 1 / (2 a): its bits are a constant less those of a."""
-    return (a.bits().like({32: 0x7E7311C3, 64: 0x7FCE623822FC16E6}[a.dtype.bits]) - a.bits()).bits(a.dtype)
+    return (a.bits().like(_HALF_INVERSE[a.dtype.bits]) - a.bits()).bits(a.dtype)
+
+
+def about_inverse(a: Term) -> Term:
+    """1 / a, wrong by an eighth at most."""
+    return (a.bits().like(_HALF_INVERSE[a.dtype.bits] + (1 << a.form.mantissa)) - a.bits()).bits(a.dtype)
 
 
 def rsqrt(a: Term) -> Term:
