@@ -78,6 +78,22 @@ def test_parts_of_a_fold_are_its_subtrees(monkeypatch, parts):
                 assert xt.evaluate(xt.sum(xt.asarray(x))).item() == want, f"{n} elements, {t} threads"
 
 
+@pytest.mark.parametrize("parts", [2, 3, 1024])
+@pytest.mark.usefixtures("always")
+def test_rows_that_are_not_adjacent_are_shared(monkeypatch, parts):
+    monkeypatch.setattr(llvm_module, "PARTS", parts)
+    wide = normal((4100, 7))
+    for x in (normal((40, 600))[:, :501], normal((9, 5000))[::2], wide[:, :5], normal((3, 4, 5, 70))[:, 1:, ::2]):
+        source = xt.asarray(x)
+        folds = xt.sum(source), xt.var(source), xt.argmax(source), xt.sum(xt.max(source, -1) * xt.sum(source, -1))
+        for e in folds:
+            with xt.options(num_threads=1):
+                want = bits(xt.evaluate(e))
+            for n in SHARED:
+                with xt.options(num_threads=n):
+                    assert bits(xt.evaluate(e)) == want, f"{e}, {x.shape}, {n} threads"
+
+
 DOWN = {
     "sum": lambda x: xt.sum(x, 0), "max": lambda x: xt.max(x, 0), "argmax": lambda x: xt.argmax(x, 0), "softmax": lambda x: softmax(xt, x, 0),
     "normalised": lambda x: standardised(xt, x, 0), "of every other": lambda x: xt.var(x[::2], 0),

@@ -328,7 +328,8 @@ class Nest:
         every = [stmt for nest in self.parts for stmt in statements(nest.body)]
         saved += [(many, leaf) for stmt in every if isinstance(stmt, Blocks) for many, leaf in stmt.scratch]
         strips = any(isinstance(stmt, Strip) for stmt in every)
-        folds = [node for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce) for node in stmt.folds]
+        tops = [stmt for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce)]
+        folds = [node for stmt in tops for node in stmt.folds * (2 if stmt.body else 1)]  # elements wait as well
         few = any(isinstance(stmt, Columns) and stmt.strips for nest in self.parts for stmt in nest.body)
         arena = ARENA if self.kernel.few and few and not self.kernel.reverse else 0
         parts = 0 if self.kernel.reverse else sum(PARTS * dtype.itemsize for node in folds for dtype in node.dtypes)

@@ -225,6 +225,10 @@ class Across(Beside):
         """A strip of columns with a row of accumulators in memory."""
         t, order = self.text, stmt.fold.order
         assert order is not None, "a scheduled fold has an order"
+        waiting = self._waiting()
+        for n, leaf in enumerate(stmt.waiting):
+            share = n * (WAITING_BYTES // len(stmt.waiting))
+            self.address[leaf.name] = t.let(f"getelementptr i8, ptr {waiting}, i64 {share}", "ptr").name
 
         def block(start: str, end: str) -> None:
             run(stmt.first, known)
@@ -244,28 +248,10 @@ class Across(Beside):
             t.loop(start, whole, order.lanes, step)
             t.loop(whole, end, order.lanes, rest)
 
-        self.paired(stmt, order, *rows, block, known, run)
-
-    def paired(
-        self,
-        stmt: Strip,
-        order: Order,
-        low: str,
-        high: str,
-        block: Callable[[str, str], None],
-        known: Known,
-        run: Run,
-    ) -> None:
-        """Rows of results, each of which `block` gives, paired."""
-        waiting = self._waiting()
-        for n, leaf in enumerate(stmt.waiting):
-            share = n * (WAITING_BYTES // len(stmt.waiting))
-            self.address[leaf.name] = self.text.let(f"getelementptr i8, ptr {waiting}, i64 {share}", "ptr").name
-
         def at(statements: Sequence[Stmt]) -> Callable[[str], None]:
             return lambda top: run(statements, {**known, stmt.top: Lanes(top, INDEX_TYPE)})
 
-        self.pairing(order, low, high, block, at(stmt.pair), at(stmt.keep))
+        self.pairing(order, *rows, block, at(stmt.pair), at(stmt.keep))
 
     def _waiting(self) -> str:
         """Memory for the rows that wait: one for all strips, which run one after the other."""

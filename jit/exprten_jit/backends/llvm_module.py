@@ -9,14 +9,16 @@ nothing that is brought together in one order: of a fold they take whole subtree
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
-from ..ir import Value, components
+from ..ir import Value, components, index
 from ..nest import Blocks, Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Vector
 from ..reducers import PARTS, Order
 from ..work import GRAIN, MANY, Range, levels, shared, work
 from .llvm_fold import Row
-from .llvm_memory import ZERO_ROW, Known
+from .llvm_memory import ZERO_ROW, Known, Where
 from .llvm_parts import Parts
 from .llvm_text import INDEX_TYPE, Lanes
 
@@ -119,7 +121,36 @@ class _Module(Parts):
         return low, t.let(f"select i1 {here}, i64 %high, i64 {extent}", INDEX_TYPE).name
 
     def _shared_fold(self, stmt: Reduce, known: Known, before: Sequence[Value]) -> None:
-        """Folds at the top: each part is a subtree of 2 ** n blocks, n such that there are at most PARTS."""
+        """Folds at the top: their blocks are shared, or, where there are few, what is folded inside of their elements."""
+        t, folds = self.text, stmt.folds
+        places = [t.reserve(f"[{PARTS} x {value.dtype.memory}]") for value in _values(stmt)]
+        if not stmt.body:
+            self.settle(folds, self._by_parts(stmt, known, before, places), known)
+            return
+        result = self._places(folds, [self._identity(folds, 1)])
+
+        def put(row: Row) -> None:
+            self._put(folds, result, "0", row)
+
+        rows, each = self._outlined_rows(stmt, before), self.value(_of_one(stmt), known, None).name
+        extent = self.value(stmt.extent, known, None).name
+        context = self._context(known, before, "0", *places)
+
+        def call(base: str, many: str) -> None:
+            t.put(f"store i64 {base}, ptr {self._slot(context, 1 + len(before))}")
+            self._share(rows, context, many, "1", t.index("mul", each, many))
+
+        t.either(
+            self._of_few_rows(stmt, extent, each),
+            lambda: put(self._row_by_row(stmt, places, call, "0", extent)),
+            lambda: put(self._by_parts(stmt, dict(known), before, places, rows)),
+        )
+        self.settle(folds, self._get(folds, result, "0", 1), known)
+
+    def _by_parts(
+        self, stmt: Reduce, known: Known, before: Sequence[Value], places: Sequence[str], rows: str = ""
+    ) -> Row:
+        """Each part is a subtree of 2 ** n blocks, n such that there are at most PARTS."""
         t, order = self.text, stmt.folds[0].order
         assert order is not None, "a scheduled fold has an order"
         extent = self.value(stmt.extent, known, None).name
@@ -128,31 +159,96 @@ class _Module(Parts):
         doubled = t.greater(t.index("sub", "64", zeros), str(LEAST if stmt.lanes > 1 else 0))
         size = t.index("shl", str(order.block), doubled)
         parts = t.index("udiv", t.index("add", extent, t.index("sub", size, 1)), size)
-        places = [t.reserve(f"[{PARTS} x {value.dtype.memory}]") for value in _values(stmt)]
         context = self._context(known, before, size, *places)
-        self._share(self._outlined_fold(stmt, before), context, parts, "1", self.value(work([stmt]), known, None).name)
+        self._share(
+            self._outlined_fold(stmt, before, rows), context, parts, "1", self.value(work([stmt]), known, None).name
+        )
+        return self.blocks(stmt.folds, Order(1, 1), 1, "0", parts, lambda n, _: self._result(stmt, places, n))
 
-        def one(n: str, _: str) -> Row:
-            found = zip(_values(stmt), places, strict=True)
-            return [self.kept(x.dtype, self.accumulator(x.dtype, place, n, 1), 1) for x, place in found]
+    def _result(self, stmt: Reduce, places: Sequence[str], n: str) -> Row:
+        found = zip(_values(stmt), places, strict=True)
+        return [self.kept(x.dtype, self.accumulator(x.dtype, place, n, 1), 1) for x, place in found]
 
-        self.settle(stmt.folds, self.blocks(stmt.folds, Order(1, 1), 1, "0", parts, one), known)
+    def _of_few_rows(self, stmt: Reduce, extent: str, each: str) -> str:
+        """Whether there are few blocks of elements, of which some take long."""
+        t, order = self.text, stmt.folds[0].order
+        assert order is not None, "a scheduled fold has an order"
+        few = t.let(f"icmp slt i64 {extent}, {order.block * MANY}", "i1").name
+        pays = self._pays(t.index("mul", each, t.lesser(extent, str(PARTS))))
+        return t.let(f"and i1 {few}, {pays}", "i1").name
 
-    def _outlined_fold(self, stmt: Reduce, before: Sequence[Value]) -> str:
-        """The function that computes some parts of folds."""
+    def _row_by_row(
+        self, stmt: Reduce, places: Sequence[str], call: Callable[[str, str], None], low: str, high: str
+    ) -> Row:
+        """`call` computes the next elements, PARTS at most, each a fold itself; then they join the accumulators one after the other."""
+        t, folds, order = self.text, stmt.folds, stmt.folds[0].order
+        assert order is not None, "a scheduled fold has an order"
+
+        def block(start: str, end: str) -> Row:
+            lanes = self._places(folds, [self._identity(folds, order.lanes)])
+
+            def one(at: str, n: str) -> None:
+                row = self._result(stmt, places, n)
+                self._join(folds, lanes, order.lanes, start, t.index("add", at, n), row)
+
+            def some(at: str) -> str:
+                many = t.lesser(str(PARTS), t.index("sub", end, at))
+                call(at, many)
+                t.loop("0", many, 1, partial(one, at))
+                return t.index("add", at, many)
+
+            t.repeat(start, end, some)
+            return self._tree(self._fetch(folds, lanes, 1, order.lanes), self._merge(folds))
+
+        return self.blocks(folds, order, 1, low, high, block)
+
+    def _outlined_rows(self, stmt: Reduce, before: Sequence[Value]) -> str:
+        """The function that computes some elements of folds."""
+        outside = self.text, self.address, self.waiting
+        known, first = self._within(before)
+        t = self.text
+        base = t.let(f"load i64, ptr {first}", INDEX_TYPE).name
+        places = self._own_places(stmt, first)
+
+        def row(n: str) -> None:
+            k = t.index("add", base, n)
+            inside = {**known, stmt.axis: Lanes(k, INDEX_TYPE)}
+            self._run(stmt.body, inside)
+            where = Where(stmt.axis, k, 1)
+            bodies = [body for node in stmt.folds for body in node.bodies]
+            for value, place, body in zip(_values(stmt), places, bodies, strict=True):
+                self.keep(value.dtype, self.value(body, inside, where), self.accumulator(value.dtype, place, n, 1))
+
+        t.loop("%low", "%high", 1, row)
+        return self._finished("rows", outside)
+
+    def _own_places(self, stmt: Reduce, first: str) -> list[str]:
+        """Where a function stores its results, as its context tells."""
+        t = self.text
+        at = [t.let(f"getelementptr i64, ptr {first}, i64 {1 + n}", "ptr").name for n in range(len(_values(stmt)))]
+        return [t.let(f"load ptr, ptr {x}", "ptr").name for x in at]
+
+    def _outlined_fold(self, stmt: Reduce, before: Sequence[Value], rows: str) -> str:
+        """The function that computes some parts of folds; `rows` computes elements, where these are folds themselves."""
         outside = self.text, self.address, self.waiting
         known, first = self._within(before)
         t = self.text
         size = t.let(f"load i64, ptr {first}", INDEX_TYPE).name
-        at = [t.let(f"getelementptr i64, ptr {first}, i64 {1 + n}", "ptr").name for n in range(len(_values(stmt)))]
-        places = [t.let(f"load ptr, ptr {x}", "ptr").name for x in at]
-        extent = self.value(stmt.extent, known, None).name
+        places, extent = self._own_places(stmt, first), self.value(stmt.extent, known, None).name
+        own = [t.reserve(f"[{PARTS} x {value.dtype.memory}]") for value in _values(stmt)] if rows else []
+        context = self._context(known, before, "0", *own) if rows else ""
+
+        def call(base: str, many: str) -> None:
+            t.put(f"store i64 {base}, ptr {self._slot(context, 1 + len(before))}")
+            t.put(f"call void {rows}(ptr {context}, i64 0, i64 {many})")
 
         def part(n: str) -> None:
             low = t.index("mul", n, size)
             high = t.lesser(t.index("add", low, size), extent)
-            found = dict(known)
-            results = self.partials(stmt, found, lambda inside: self._run(stmt.body, inside), low, high)
+            if rows:
+                results = self._row_by_row(stmt, own, call, low, high)
+            else:
+                results = self.partials(stmt, dict(known), lambda _: None, low, high)
             for value, place, x in zip(_values(stmt), places, results, strict=True):
                 self.keep(value.dtype, x, self.accumulator(value.dtype, place, n, 1))
 
@@ -163,3 +259,8 @@ class _Module(Parts):
 def _values(stmt: Reduce) -> list[Value]:
     """What the folds of a statement come to."""
     return [value for node in stmt.folds for value in components(node)]
+
+
+def _of_one(stmt: Reduce) -> Value:
+    """The work of one element of a fold."""
+    return work([replace(stmt, extent=index(1))])

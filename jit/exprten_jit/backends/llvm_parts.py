@@ -12,6 +12,7 @@ from ..ir import Leaf, Value
 from ..nest import ZERO, Columns, Loop, Stmt, Strip, Vector, statements
 from ..reducers import ARENA, Order
 from ..work import GRAIN, work
+from .llvm_fold import Row
 from .llvm_memory import Known
 from .llvm_outline import Outlined
 from .llvm_text import INDEX_TYPE, Lanes
@@ -94,11 +95,19 @@ class Parts(Outlined):
         context = self._context(known, before, size, *places, *(place for _, place in ready))
         self._share(name, context, parts, "1", much)
 
-        def one(n: str, _: str) -> None:
-            for leaf, place in zip(strip.into, places, strict=True):
-                self._copy(leaf, self._row_of(leaf, place, n), self.address[leaf.name])
+        mask = self.below(known[stmt.end].name, ROW)
+        nothing = self._identity([strip.fold], ROW)
 
-        self.paired(strip, Order(1, 1), "0", parts, one, known, lambda stmts, inside: self._run(stmts, dict(inside)))
+        def one(n: str, _: str) -> Row:
+            rows = [
+                self.kept(leaf.dtype, self._row_of(leaf, p, n), ROW) for leaf, p in zip(strip.into, places, strict=True)
+            ]
+            return [
+                t.let(f"select <{ROW} x i1> {mask}, {x}, {e}", x.lane, ROW) for x, e in zip(rows, nothing, strict=True)
+            ]
+
+        for leaf, x in zip(strip.into, self.blocks([strip.fold], Order(1, 1), ROW, "0", parts, one), strict=True):
+            self.keep(leaf.dtype, x, self.address[leaf.name])
 
     def _subtree(self, extent: str, order: Order, most: int) -> str:
         """How many rows a part has: 2 ** n blocks, n such that there are at most so many parts."""
