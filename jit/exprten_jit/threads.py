@@ -1,7 +1,7 @@
 """A pool of threads that machine code shares its loops with.
 
-`parallel(body, context, n, grain, threads)` runs `body(context, low, high)` over 0 … n in chunks of a multiple of `grain`. Every
-thread has a range of its own and helps with the others' when it is through, so the same elements stay in the same caches from
+`parallel(body, context, n, grain, threads)` runs `body(context, low, high)` over 0 … n in chunks of a multiple of `grain`; of a negative
+one, in one chunk a thread. Every thread has a range of its own and helps with the others' when it is through, so the same elements stay in the same caches from
 call to call. The caller works too, and waits only for threads that have begun: one that is asleep costs nothing. Whoever finds
 the pool busy - a second caller, a caller inside a loop that is shared already - runs alone.
 
@@ -50,6 +50,7 @@ declare i32 @sched_yield()
 declare void {pause}
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
+declare i64 @llvm.abs.i64(i64, i1 immarg)
 
 define internal void @work(ptr %s, i64 %mine) {{
 entry:
@@ -193,8 +194,10 @@ done:
   ret void
 }}
 
-define void @parallel(ptr %body, ptr %context, i64 %n, i64 %grain, i64 %threads) {{
+define void @parallel(ptr %body, ptr %context, i64 %n, i64 %given, i64 %threads) {{
 entry:
+  %grain = call i64 @llvm.abs.i64(i64 %given, i1 true)
+  %whole = icmp slt i64 %given, 0
   %s = load ptr, ptr @state
   %p.limit = getelementptr i8, ptr %s, i64 {limit}
   %limit = load i64, ptr %p.limit
@@ -230,7 +233,8 @@ share:
   %range = mul i64 %a1, %grain
   %b0 = add i64 %a1, {shares.less}
   %b1 = sdiv i64 %b0, {shares.each}
-  %chunk = mul i64 %b1, %grain
+  %b2 = select i1 %whole, i64 %a1, i64 %b1
+  %chunk = mul i64 %b2, %grain
   %p.body = getelementptr i8, ptr %s, i64 {body}
   store ptr %body, ptr %p.body
   %p.context = getelementptr i8, ptr %s, i64 {context}

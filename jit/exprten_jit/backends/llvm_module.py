@@ -22,7 +22,7 @@ from .llvm_memory import ZERO_ROW, Known, Where
 from .llvm_parts import Parts
 from .llvm_text import INDEX_TYPE, Lanes
 
-POOL = "@parallel"
+FAR = 2 << 20  # elements of columns: beyond the caches narrow strips take 2 times as long
 LEAST = 2  # a part of a fold along vectors is 2 ** 2 blocks at least: their results cost little then
 
 
@@ -95,9 +95,14 @@ class _Module(Parts):
         return found
 
     def _grain(self, loop: Range, known: Known) -> str:
-        """The smallest part of a loop that a thread takes."""
+        """The smallest part of a loop that a thread takes; less than 0, where it takes as much as there is for it."""
         if isinstance(loop, Columns) and loop.each is not None:
             return self.text.index("mul", self.value(loop.each, known, None).name, GRAIN // 4)
+        if isinstance(loop, Columns) and loop.strips:
+            t = self.text
+            rows = self.value(loop.strips[0].extent, known, None).name
+            far = t.let(f"icmp sge i64 {t.index('mul', rows, self._extent(loop, known))}, {FAR}", "i1").name
+            return t.select(far, str(-GRAIN), str(GRAIN))
         return str(1 if isinstance(loop, Loop) else GRAIN)
 
     def _outlined(self, stmt: Stmt, loops: Sequence[Range], before: Sequence[Value]) -> str:
