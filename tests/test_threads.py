@@ -115,6 +115,22 @@ def test_rows_of_few_columns_are_shared_in_subtrees(monkeypatch, count, arena, v
                     assert bits(xt.evaluate(fold(xt.asarray(x)))) == want, f"{name} of {x.shape}, {n} threads"
 
 
+@pytest.mark.parametrize(("columns", "dtype"), [(65, "float32"), (200, "int16"), (333, "float64"), (100, "complex64")])
+@pytest.mark.usefixtures("always")
+def test_a_fold_down_many_rows_is_shared_in_subtrees(monkeypatch, columns, dtype):
+    monkeypatch.setattr(llvm_parts, "LONG", 0)
+    monkeypatch.setattr(llvm_parts, "FAR", 0)
+    for blocks, more in ((1, 0), (5, 7), (20, 255)):
+        x = (normal((256 * blocks + more, columns)) * 9).astype(dtype)
+        for fold in (xt.sum, xt.max, xt.argmax, xt.mean):
+            e = fold(xt.asarray(x), 0)
+            with xt.options(num_threads=1):
+                want = bits(xt.evaluate(e))
+            for n in SHARED:
+                with xt.options(num_threads=n):
+                    assert bits(xt.evaluate(e)) == want, f"{e} of {x.shape}, {n} threads"
+
+
 def test_rows_of_few_columns_are_shared_where_there_are_many():
     x = normal((100_003, 5))
     order = brought_together(list(x), np.add, np.full(5, -0.0, np.float32), ACROSS)

@@ -174,6 +174,11 @@ class Columns:
         """The folds that are computed here."""
         return tuple(stmt for stmt in self.body if isinstance(stmt, Strip))
 
+    @property
+    def one_fold(self) -> bool:
+        """Whether all there is is a fold, and no loop over rows."""
+        return len(self.strips) == 1 and self.each is None and not any(isinstance(s, Loop) for s in self.body)
+
 
 SIDE = 64  # elements of a tile: four lines of float32
 BEYOND = 16  # elements: a line of the least that is stored past the caches
@@ -330,8 +335,9 @@ class Nest:
         strips = any(isinstance(stmt, Strip) for stmt in every)
         tops = [stmt for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce)]
         folds = [node for stmt in tops for node in stmt.folds * (2 if stmt.body else 1)]  # elements wait as well
-        few = any(isinstance(stmt, Columns) and stmt.strips for nest in self.parts for stmt in nest.body)
-        arena = ARENA if self.kernel.few and few and not self.kernel.reverse else 0
+        tall = [(nest.kernel.few, stmt) for nest in self.parts for stmt in nest.body if isinstance(stmt, Columns)]
+        shared = any(stmt.strips and (few or stmt.one_fold) for few, stmt in tall) and not self.kernel.reverse
+        arena = ARENA if shared else 0
         parts = 0 if self.kernel.reverse else sum(PARTS * dtype.itemsize for node in folds for dtype in node.dtypes)
         return (
             sum(block * leaf.dtype.itemsize for block, leaf in saved) + (WAITING_BYTES if strips else 0) + parts + arena

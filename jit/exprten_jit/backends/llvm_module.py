@@ -19,10 +19,9 @@ from ..reducers import PARTS, Order
 from ..work import GRAIN, MANY, Range, levels, shared, work
 from .llvm_fold import Row
 from .llvm_memory import ZERO_ROW, Known, Where
-from .llvm_parts import Parts
+from .llvm_parts import FAR, Parts
 from .llvm_text import INDEX_TYPE, Lanes
 
-FAR = 2 << 20  # elements of columns: beyond the caches narrow strips take 2 times as long
 LEAST = 2  # a part of a fold along vectors is 2 ** 2 blocks at least: their results cost little then
 
 
@@ -57,7 +56,13 @@ class _Module(Parts):
                     self._shared_fold(stmt, known, before)
                     before += _values(stmt)
                 case Columns() if id(stmt) in threaded and self.in_parts(stmt):
-                    self.few_columns(stmt, known, before)
+                    self.rows_in_parts(stmt, known, before)
+                case Columns() if id(stmt) in threaded and stmt.one_fold:
+                    self.text.either(
+                        self.long_and_narrow(stmt, known),
+                        partial(self.rows_in_parts, stmt, dict(known), before),
+                        partial(self._shared_loop, stmt, dict(known), before),
+                    )
                 case Loop() | Vector() | Pieces() | Columns() | Blocks() if id(stmt) in threaded:
                     self._shared_loop(stmt, known, before)
                 case _:

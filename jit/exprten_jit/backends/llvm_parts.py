@@ -1,4 +1,4 @@
-"""Folds down few columns, whose rows threads share: each takes whole subtrees of blocks, and stores a row of what they come to.
+"""Folds down few columns, or one down many rows, which threads share: each takes whole subtrees of blocks, and stores a row of what they come to.
 
 All columns are taken at once. What is made of the folds, row by row, is shared as well; every thread has the columns' numbers in
 memory of its own, where it may repeat them.
@@ -7,9 +7,10 @@ memory of its own, where it may repeat them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 from ..ir import Leaf, Value
-from ..nest import ZERO, Columns, Loop, Stmt, Strip, Vector, statements
+from ..nest import ZERO, Columns, Loop, Strip, Vector, statements
 from ..reducers import ARENA, Order
 from ..work import GRAIN, work
 from .llvm_fold import Row
@@ -17,6 +18,8 @@ from .llvm_memory import Known
 from .llvm_outline import Outlined
 from .llvm_text import INDEX_TYPE, Lanes
 
+FAR = 2 << 20  # elements of columns: beyond the caches narrow strips take 2 times as long
+LONG = 8192  # rows
 LEAST = 4  # a part is 2 ** 4 blocks of rows at least: as many as are folded abreast
 ROW = 64  # elements of a part's row: whole vectors of any type
 Places = Sequence[tuple[Leaf, str]]  # columns that were computed, and where they lie
@@ -27,12 +30,24 @@ class Parts(Outlined):
 
     arena = ""
 
-    def in_parts(self, stmt: Stmt) -> bool:
-        """Whether rows are shared, and not columns."""
-        return isinstance(stmt, Columns) and self.nest.kernel.few > 0 and stmt.each is None and bool(stmt.strips)
+    def in_parts(self, stmt: Columns) -> bool:
+        """Whether there are so few columns that rows are shared."""
+        return self.nest.kernel.few > 0 and stmt.each is None and bool(stmt.strips)
 
-    def few_columns(self, stmt: Columns, known: Known, before: Sequence[Value]) -> None:
-        """All columns at once, one statement after the other."""
+    def long_and_narrow(self, stmt: Columns, known: Known) -> str:
+        """Whether rows are shared sooner than columns: where all columns are one strip, of many rows."""
+        t = self.text
+        columns, rows = (self.value(v, known, None).name for v in (stmt.extent, stmt.strips[0].extent))
+        tests = [
+            t.let(f"icmp sle i64 {columns}, {self.width(stmt, known)}", "i1").name,
+            t.let(f"icmp sge i64 {rows}, {LONG}", "i1").name,
+            t.let(f"icmp sge i64 {t.index('mul', rows, columns)}, {FAR}", "i1").name,
+            t.let("icmp ne i64 %threads, 1", "i1").name,
+        ]
+        return reduce(lambda a, b: t.let(f"and i1 {a}, {b}", "i1").name, tests)
+
+    def rows_in_parts(self, stmt: Columns, known: Known, before: Sequence[Value]) -> None:
+        """All columns at once, one statement after the other, the rows of each shared."""
         t, ready = self.text, list[tuple[Leaf, str]]()
         inside = known | self._bounds_of(stmt, known)
         for leaf, _ in stmt.saved:
@@ -53,8 +68,9 @@ class Parts(Outlined):
         self.taken.pop()
 
     def _bounds_of(self, stmt: Columns, known: Known) -> Known:
-        extent = self.value(stmt.extent, known, None).name
-        bounds = zip((stmt.start, stmt.end, stmt.width), ("0", extent, str(ROW)), strict=True)
+        t, extent = self.text, self.value(stmt.extent, known, None).name
+        wide = str(ROW) if self.nest.kernel.few else t.index("and", t.index("add", extent, ROW - 1), -ROW)
+        bounds = zip((stmt.start, stmt.end, stmt.width), ("0", extent, wide), strict=True)
         return {name: Lanes(value, INDEX_TYPE) for name, value in bounds}
 
     def _shared_rows(
@@ -81,42 +97,50 @@ class Parts(Outlined):
         t, order = self.text, strip.fold.order
         assert order is not None, "a scheduled fold has an order"
         extent = self.value(strip.extent, known, None).name
-        sizes = [leaf.dtype.itemsize for leaf in strip.into]
-        most = 1 << (ARENA // (ROW * sum(sizes))).bit_length() - 1
+        sizes, wide = [leaf.dtype.itemsize for leaf in strip.into], known[stmt.width].name
+        most = t.index("udiv", str(ARENA // sum(sizes)), wide)
         size = t.select(self._pays(much), self._subtree(extent, order, most), extent)
         parts = t.index("udiv", t.index("add", extent, t.index("sub", size, 1)), size)
-        starts = [most * ROW * sum(sizes[:n]) for n in range(len(sizes))]
+        room = t.index("mul", most, wide)
+        starts = [t.index("mul", room, sum(sizes[:n])) for n in range(len(sizes))]
         places = [t.let(f"getelementptr i8, ptr {self.arena}, i64 {at}", "ptr").name for at in starts]
 
         def some(inside: Known, first: str) -> None:
-            self._parts(strip, inside, first)
+            self._parts(stmt, strip, inside, first)
 
         name = self._function(stmt, before, ready, strip.into, some)
         context = self._context(known, before, size, *places, *(place for _, place in ready))
         self._share(name, context, parts, "1", much)
+        t.loop("0", wide, ROW, lambda c: self._bring_together(stmt, strip, known, places, parts, c))
 
-        mask = self.below(known[stmt.end].name, ROW)
+    def _bring_together(
+        self, stmt: Columns, strip: Strip, known: Known, places: Sequence[str], parts: str, column: str
+    ) -> None:
+        """What all parts have in ROW columns, paired."""
+        t, wide, splats = self.text, known[stmt.width].name, self.splats
+        self.splats = {}
+        mask = self.below(t.index("sub", known[stmt.end].name, column), ROW)
         nothing = self._identity([strip.fold], ROW)
 
         def one(n: str, _: str) -> Row:
-            rows = [
-                self.kept(leaf.dtype, self._row_of(leaf, p, n), ROW) for leaf, p in zip(strip.into, places, strict=True)
-            ]
-            return [
-                t.let(f"select <{ROW} x i1> {mask}, {x}, {e}", x.lane, ROW) for x, e in zip(rows, nothing, strict=True)
-            ]
+            at = t.index("add", t.index("mul", n, wide), column)
+            found = zip(strip.into, places, strict=True)
+            rows = [self.kept(leaf.dtype, self._pointer_to(leaf, place, at), ROW) for leaf, place in found]
+            pairs = zip(rows, nothing, strict=True)
+            return [t.let(f"select <{ROW} x i1> {mask}, {x}, {e}", x.lane, ROW) for x, e in pairs]
 
         for leaf, x in zip(strip.into, self.blocks([strip.fold], Order(1, 1), ROW, "0", parts, one), strict=True):
-            self.keep(leaf.dtype, x, self.address[leaf.name])
+            self.keep(leaf.dtype, x, self._pointer_to(leaf, self.address[leaf.name], column))
+        self.splats = splats
 
-    def _subtree(self, extent: str, order: Order, most: int) -> str:
+    def _subtree(self, extent: str, order: Order, most: str) -> str:
         """How many rows a part has: 2 ** n blocks, n such that there are at most so many parts."""
         t = self.text
-        many = t.index("udiv", extent, order.block * most)
+        many = t.index("udiv", extent, t.index("mul", most, order.block))
         zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(many, INDEX_TYPE), Lanes("false", "i1")).name
         return t.index("shl", str(order.block), t.greater(t.index("sub", "64", zeros), str(LEAST)))
 
-    def _parts(self, strip: Strip, known: Known, first: str) -> None:
+    def _parts(self, stmt: Columns, strip: Strip, known: Known, first: str) -> None:
         """Some parts of a strip; the size of a part and where their rows lie are in the context from `first` on."""
         t = self.text
         size = t.let(f"load i64, ptr {first}", INDEX_TYPE).name
@@ -125,7 +149,7 @@ class Parts(Outlined):
 
         def part(n: str) -> None:
             for leaf, place in zip(strip.into, places, strict=True):
-                self.address[leaf.name] = self._row_of(leaf, place, n)
+                self.address[leaf.name] = self._pointer_to(leaf, place, t.index("mul", n, known[stmt.width].name))
             low = t.index("mul", n, size)
             rows = low, t.lesser(t.index("add", low, size), extent)
             self.strip(strip, dict(known), lambda stmts, inside: self._run(stmts, dict(inside)), rows)
@@ -154,9 +178,8 @@ class Parts(Outlined):
         at = self.text.let(f"getelementptr i64, ptr {first}, i64 {n}", "ptr").name
         return self.text.let(f"load ptr, ptr {at}", "ptr").name
 
-    def _row_of(self, leaf: Leaf, place: str, n: str) -> str:
-        at = self.text.index("mul", n, ROW * leaf.dtype.itemsize)
-        return self.text.let(f"getelementptr i8, ptr {place}, i64 {at}", "ptr").name
+    def _pointer_to(self, leaf: Leaf, place: str, at: str) -> str:
+        return self.text.let(f"getelementptr {leaf.dtype.memory}, ptr {place}, i64 {at}", "ptr").name
 
     def _copy(self, leaf: Leaf, source: str, to: str) -> None:
         kind, size = leaf.dtype.memory, leaf.dtype.itemsize
