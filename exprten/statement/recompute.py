@@ -36,10 +36,17 @@ def elements(root: Value) -> Iterator[tuple[Value, Folded]]:
             if isinstance(node, Op):
                 stack.extend((arg, around) for arg in node.args)
             elif isinstance(node, Fold):
-                assert isinstance(node.extent, Size), "the extent of a fold is an argument"
-                stack.extend((body, (*around, (node.axis, node.extent.name))) for body in node.bodies)
+                stack.extend((body, (*around, *_extents(node))) for body in node.bodies)
             elif isinstance(node, Component):
                 stack.append((node.fold, around))
+
+
+def _extents(node: Fold) -> Folded:
+    """The axis of a fold with the name of its extent. Of the blocks of a row nothing: what is folded in one has the row's."""
+    if isinstance(node.extent, Op) and node.extent.op == "floor_divide":
+        return ()
+    (name,) = (x.name for x in walk(node.extent) if isinstance(x, Size))
+    return ((node.axis, name),)
 
 
 def repeats(value: Value, around: Folded, sizes: Mapping[str, int]) -> int:

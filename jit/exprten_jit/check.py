@@ -85,7 +85,8 @@ def _check_node(node: Value, kernel: Kernel) -> None:
         case Fold(reducer, axis, extent, bodies):
             _require(reducer in REDUCERS or reducer in SEVERAL, f"{reducer} is no reducer")
             _require(axis not in {a for a, _ in kernel.axes}, f"a fold over the kernel's axis {axis.name}")
-            _require(not extent.free and extent.dtype is INDEX, f"the extent of {axis.name} is no number")
+            apart = extent.free.isdisjoint(a for a, _ in kernel.axes)
+            _require(apart and extent.dtype is INDEX, f"the extent of {axis.name} is no number")
             inner = [n.axis for n in walk(*bodies) if isinstance(n, Fold)]
             _require(axis not in inner, f"a fold over {axis.name} holds another one")
             _require(

@@ -21,10 +21,9 @@ from .folds import folds_of, loads
 from .gridsquares import Square, square_of, worth
 from .ir import Axis, Fold, Kernel, Leaf, Size, Store, Value, axis, components, fold, index, load, op, size
 from .passes import passes
-from .reducers import Order, reducer_of
+from .reducers import PAIRS, reducer_of
 from .rewrite import substitute
 
-PAIRS = Order(1, 1)  # results of blocks: each is a block
 SHORT = 16  # elements that a thread folds by itself along a row: no more than the least order has lanes
 FEW = 16  # results of parts that a thread brings together by itself
 MOST_PARTS = 4096
@@ -182,7 +181,7 @@ class _Planner:
         return self._length(f) > 2 * f.order.block and 2 * threads < self.enough
 
     def _length(self, f: Fold) -> int:
-        return upper(f.extent, {}, self.sizes)
+        return upper(f.extent, self.extents, self.sizes)
 
     def _points(self, f: Fold) -> int:
         return prod(upper(self.extents[a], {}, self.sizes) for a in f.free if a in self.extents)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .folds import folds_of
-from .grid import PAIRS, WARP, Grid, Loops, Program
+from .grid import WARP, Grid, Loops, Program
 from .gridsquares import SIDE
 from .ir import Fold, Store, Value
+from .reducers import PAIRS
 from .text import Namer
 from .text import show as show_value
 

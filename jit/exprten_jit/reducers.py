@@ -37,6 +37,7 @@ ALONG = {32: Order(32, 4096), 64: Order(16, 4096)}
 SHORT = (16, 32, 64, 128)
 UNROLLED = 16  # elements: up to here packed rows have a kernel for each length, in which there is no loop over them
 ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
+PAIRS = Order(1, 1)  # results of blocks: each is a block
 FEW = 8  # columns: with so many, or fewer, a kernel for each number
 COLUMNS = (16, 32, 64)  # with more, kernels for up to these; the last where folds take a block of rows at most
 ARENA = 32 << 10  # bytes for rows of few columns that threads compute, each of a subtree

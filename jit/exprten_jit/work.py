@@ -75,7 +75,7 @@ def _work(stmt: Stmt) -> Value:
         case Strip():
             return stmt.extent * work(stmt.body) // len(stmt.rows)
         case Reduce():
-            return stmt.extent * (
+            return _most(stmt.extent) * (
                 _elements([x for node in stmt.folds for x in node.bodies], stmt.lanes) + work(stmt.body)
             )
         case Vector():
@@ -83,6 +83,14 @@ def _work(stmt: Stmt) -> Value:
             one = _elements([s.value for s in stmt.stores], stmt.lanes) + stored
             return one if stmt.low.free | stmt.high.free else (stmt.high - stmt.low) * one
     raise AssertionError(f"no such statement: {type(stmt).__name__}")
+
+
+def _most(extent: Value) -> Value:
+    """An extent, of blocks of which the last is shorter that of the others."""
+    if not extent.free:
+        return extent
+    assert isinstance(extent, Op) and extent.op == "minimum", "an extent that differs is the lesser of two"
+    return extent.args[0]
 
 
 def _elements(roots: Iterable[Value], lanes: int) -> Value:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..folds import combined, folds_of, joined
-from ..grid import BLOCK, FEW, MOST_PARTS, PAIRS, SHORT, WARP, exact
+from ..grid import BLOCK, FEW, MOST_PARTS, SHORT, WARP, exact
 from ..ir import Fold, Local, Value, components, local
-from ..reducers import Order, identities, reducer_of
+from ..reducers import PAIRS, Order, identities, reducer_of
 from ..rewrite import walk
 from .cuda_text import in_register, literal
 from .cuda_values import Known, Values, bare

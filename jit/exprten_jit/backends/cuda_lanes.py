@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..bounds import is_index
-from ..grid import PAIRS, WARP, exact
+from ..grid import WARP, exact
 from ..gridlist import BLOCKS_AT_ONCE
 from ..ir import Fold, Load, Op, index
+from ..reducers import PAIRS
 from ..rewrite import affine, walk
 from .cuda_folds import Folds, Row
 from .cuda_text import in_memory

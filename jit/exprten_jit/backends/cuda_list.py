@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import DTYPES, DType
-from ..grid import PAIRS, SHORT, WARP, Grid, Program
+from ..grid import SHORT, WARP, Grid, Program
 from ..gridlist import Cut, Rows, cuts
 from ..ir import Fold, Kernel, Leaf, Param, Size, Value, size
+from ..reducers import PAIRS
 from .cuda_emit import NARROW, THREADS, Cuda, Entry, Function, greatest, module, prepared
 from .cuda_run import number
 from .cuda_text import in_memory, in_register

@@ -15,7 +15,7 @@ from functools import partial
 
 from ..ir import Value, components, index
 from ..nest import Blocks, Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Vector
-from ..reducers import PARTS, Order
+from ..reducers import PAIRS, PARTS
 from ..work import GRAIN, MANY, Range, levels, shared, work
 from .llvm_fold import Row
 from .llvm_memory import ZERO_ROW, Known, Where
@@ -134,7 +134,7 @@ class _Module(Parts):
         """Folds at the top: their blocks are shared, or, where there are few, what is folded inside of their elements."""
         t, folds = self.text, stmt.folds
         places = [t.reserve(f"[{PARTS} x {value.dtype.memory}]") for value in _values(stmt)]
-        if not stmt.body:
+        if not stmt.body or folds[0].order == PAIRS:  # results of blocks, of which each is one already
             self.settle(folds, self._by_parts(stmt, known, before, places), known)
             return
         result = self._places(folds, [self._identity(folds, 1)])
@@ -173,7 +173,7 @@ class _Module(Parts):
         self._share(
             self._outlined_fold(stmt, before, rows), context, parts, "1", self.value(work([stmt]), known, None).name
         )
-        return self.blocks(stmt.folds, Order(1, 1), 1, "0", parts, lambda n, _: self._result(stmt, places, n))
+        return self.blocks(stmt.folds, PAIRS, 1, "0", parts, lambda n, _: self._result(stmt, places, n))
 
     def _result(self, stmt: Reduce, places: Sequence[str], n: str) -> Row:
         found = zip(_values(stmt), places, strict=True)
@@ -258,7 +258,7 @@ class _Module(Parts):
             if rows:
                 results = self._row_by_row(stmt, own, call, low, high)
             else:
-                results = self.partials(stmt, dict(known), lambda _: None, low, high)
+                results = self.partials(stmt, dict(known), lambda inside: self._run(stmt.body, inside), low, high)
             for value, place, x in zip(_values(stmt), places, results, strict=True):
                 self.keep(value.dtype, x, self.accumulator(value.dtype, place, n, 1))
 

@@ -11,7 +11,7 @@ from functools import reduce
 
 from ..ir import Leaf, Value
 from ..nest import ZERO, Columns, Loop, Strip, Vector, statements
-from ..reducers import ARENA, Order
+from ..reducers import ARENA, PAIRS, Order
 from ..work import GRAIN, work
 from .llvm_fold import Row
 from .llvm_memory import Known
@@ -129,7 +129,7 @@ class Parts(Outlined):
             pairs = zip(rows, nothing, strict=True)
             return [t.let(f"select <{ROW} x i1> {mask}, {x}, {e}", x.lane, ROW) for x, e in pairs]
 
-        for leaf, x in zip(strip.into, self.blocks([strip.fold], Order(1, 1), ROW, "0", parts, one), strict=True):
+        for leaf, x in zip(strip.into, self.blocks([strip.fold], PAIRS, ROW, "0", parts, one), strict=True):
             self.keep(leaf.dtype, x, self._pointer_to(leaf, self.address[leaf.name], column))
         self.splats = splats
 
