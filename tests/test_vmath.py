@@ -29,9 +29,7 @@ SUMS = ["logaddexp", "logaddexp2"]
 MOST = {
     "arctan": 1.05,
     "arctan2": 1.05,
-    "cos": 1.1,
-    "sin": 1.1,
-    "sinh": 1.1,
+    "sin": 1.005,
     "tan": 1.15,
     "tanh": 1.1,
 }  # units of the last place; every other function is within 1
@@ -193,7 +191,7 @@ def test_next_to_whole_quarters_little_is_left_of_an_argument_and_all_of_it_is_r
     near = (k * (np.pi / 2)).astype(np.float32)
     x = np.concatenate([near, np.nextafter(near, np.float32(0)), np.nextafter(near, np.float32(np.inf)), -near])
     got = xt.evaluate(getattr(xt, name)(xt.asarray(x))).numpy()
-    assert_close(got, truth(name, x), MOST[name], x)
+    assert_close(got, truth(name, x), MOST.get(name, 1), x)
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "log", "sinh", "cbrt"])
@@ -280,4 +278,4 @@ def test_functions_of_one_argument_share_its_reduction(one, other):
     x, y = xt.zeros(100), xt.zeros(100)
     a, b = getattr(xt, one)(x), getattr(xt, other)(x)
     alone, both = len(xt.plan(y, a).ir.splitlines()), len(xt.plan(y, a + b).ir.splitlines())
-    assert both < 1.3 * alone
+    assert both < 1.4 * alone

@@ -72,6 +72,8 @@ def _by_angles(y: Term, odd: bool, unit: float = 1.0) -> Term:
     z = r * r
     sinh_rest = fma(r * z, polynomial(rows.sinh, z), -second)
     rest = fma(base * z, polynomial(rows.cosh, z), fma(slope, sinh_rest, lost))
+    if odd and y.dtype.bits == 32:  # the last bit of `slope` may be a third of a unit; of float64 that stays within one
+        rest = fma(fast_two_sum(up, down)[1], first, rest)
     return base + fma(slope, first, rest)
 
 

@@ -180,7 +180,9 @@ def _unless(is_far: Term, a: Term, near: Term, far: Term) -> Term:
 
 _SINES = c.SINE_0_32, c.SINE_1_32, c.SINE_2_32, c.SINE_3_32, c.SINE_4_32, c.SINE_5_32
 _COSINES = tuple(entries[4:] + entries[:4] for entries in _SINES)  # a quarter of a turn on
-_LEAST = 2.0**-22  # of k: up to there what is lost of k times the second part of pi/8 shows
+_LEAST = (
+    2.0**-19
+)  # of k: where less is left than that, and nothing added to it, what is lost of k times the second part of pi/8 shows
 
 
 def _by_intervals(tables: tuple[tuple[float, ...], ...], otherwise: Callable[[Term], Term]) -> Callable[[Term], Term]:
@@ -195,7 +197,7 @@ def _by_intervals(tables: tuple[tuple[float, ...], ...], otherwise: Callable[[Te
         s, *series = (lookup(shifted.bits(), entries) for entries in tables)
         m = _polynomial_of(series, first - second)
         product = fma(m, first, -(m * second))
-        return rarely(_smaller(first, least), otherwise(a), s + product)
+        return rarely(_smaller(s + first, least), otherwise(a), s + product)
 
     return function
 
