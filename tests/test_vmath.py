@@ -230,7 +230,13 @@ def test_the_fast_tier_is_within_four_units(name, dtype):
     assert_same_bits(got[edges], want[edges].astype(dtype), name)
 
 
-ONE_TIER = [("tan", np.float64), ("arctan", np.float64), ("cosh", np.float64)]
+ONE_TIER = [
+    ("tan", np.float64),
+    ("arctan", np.float64),
+    ("cosh", np.float64),
+    ("log2", np.float32),
+    ("log10", np.float32),
+]
 
 
 @pytest.mark.parametrize("name", FAST)

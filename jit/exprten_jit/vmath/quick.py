@@ -8,6 +8,8 @@ from . import coefficients as c
 from .activation import LOWEST, TANH_CUBIC, TANH_SCALE
 from .exp import LOG2_E, bounds, reduced
 from .hyperbolic import cosh as exact_cosh
+from .log import log2 as exact_log2
+from .log import log10 as exact_log10
 from .log import split, whole_range
 from .terms import (
     INF,
@@ -60,12 +62,13 @@ def log(a: Term) -> Term:
 
 
 def log2(a: Term) -> Term:
-    """Exact for powers of 2."""
-    return whole_range(_log_to(LN2), a)
+    """Exact for powers of 2; of float32 there is none faster."""
+    return exact_log2(a) if a.dtype.bits == 32 else whole_range(_log_to(LN2), a)
 
 
 def log10(a: Term) -> Term:
-    return whole_range(_log_to(LN10), a)
+    """Of float32 there is none faster."""
+    return exact_log10(a) if a.dtype.bits == 32 else whole_range(_log_to(LN10), a)
 
 
 def log1p(a: Term) -> Term:
