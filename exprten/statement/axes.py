@@ -72,6 +72,7 @@ class Same:
 
 
 def leaves_of(found: Gathered) -> list[int]:
+    """The entries that are operands."""
     return [n for n, entry in enumerate(found.structure) if entry[0] != WEAK and entry[0].op == "leaf"]
 
 
@@ -135,6 +136,7 @@ def merged(same: Same, target: Layout) -> tuple[Gathered, Layout]:
 
 
 def extent_of(same: Same, place: Place) -> int:
+    """How many elements an axis has."""
     n, k = place
     shape = same.target if n == TARGET else same.found.shapes[n]
     assert shape is not None, "a Python scalar has no axes"
