@@ -183,6 +183,30 @@ def test_a_zero_of_either_sign_or_nan_anywhere_in_a_long_row(reducer, dtype):
             check(reducer, x, 1, what=f"{special} at {at} among {others}")
 
 
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize("dtype", [*FLOATS, "float16", "int8", "int32", "int64", "uint16"])
+def test_where_an_extreme_of_a_long_row_stands(dtype, bits):
+    n, floats = 9000, np.dtype(dtype).kind == "f"
+    info = np.finfo(dtype) if floats else np.iinfo(dtype)
+    pieces = (0, 31, 64, 127, 128, 4095, 4096, 8959, n - 1)  # about the ends of what is taken together
+    for name, extreme, least in (("argmax", info.max, info.min), ("argmin", info.min, info.max)):
+        rows = [np.full(n, least, dtype), np.arange(n).astype(dtype), np.arange(n)[::-1].astype(dtype)]
+        for at, later in itertools.combinations(pieces, 2):
+            row = np.arange(n).astype(dtype) % 7
+            row[[at, later]] = extreme
+            rows.append(row)
+        for at, later in itertools.combinations(pieces if floats else (), 2):
+            row = np.full(n, -np.inf if name == "argmax" else np.inf, dtype)
+            row[at], row[later] = 1, NAN
+            rows += [row, row[::-1].copy(), np.where(np.isnan(row), row, -row)]
+        x = np.stack(rows)
+        with xt.options(vector_bits=bits):
+            found = xt.evaluate(getattr(xt, name)(xt.asarray(x), 1)).numpy()
+            alone = xt.evaluate(getattr(xt, name)(xt.asarray(x[-1]))).numpy()
+        same(found, getattr(x, name)(1))
+        same(alone, getattr(x[-1], name)())
+
+
 @pytest.mark.parametrize("rows", [300, 5000, 70_000])
 def test_strips_of_every_width(rows):
     for columns in (1, 63, 700, 2049, 4200) if rows == 300 else (1, 40):

@@ -14,8 +14,8 @@ from ..folds import folds_of
 from ..ir import Fold, Value
 from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
 from ..reducers import SHORT, Order, halved
+from .llvm_accumulators import Row
 from .llvm_beside import Beside
-from .llvm_fold import Row
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 

@@ -16,7 +16,7 @@ from ..nest import Vector
 from ..reducers import FEW, Order, halved, in_order, reducer_of
 from ..rewrite import affine
 from ..vectors import DEAR, by_lanes, computed, cost_of
-from .llvm_fold import Row
+from .llvm_accumulators import Row
 from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_turned import Turned

@@ -8,24 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..derived import apply
-from ..dtypes import DType
-from ..folds import combined, joined
-from ..ir import Fold, Value, components, local
+from ..ir import Fold, components
 from ..nest import Nest, Reduce, Vector, statements
-from ..reducers import Order, halved, identities, reducer_of
+from ..reducers import Order
 from ..rewrite import affine
+from .llvm_accumulators import Row, bodies_of, dtypes_of
+from .llvm_extremes import Extremes, is_sought
 from .llvm_memory import Known, Where
-from .llvm_text import INDEX_TYPE, Lanes, literal
-from .llvm_values import Values
+from .llvm_text import INDEX_TYPE, Lanes
 
 DEPTH = 64  # results of blocks that wait for their partner: enough for 2^64 blocks
 
-Row = list[Lanes]  # the accumulators of one fold or of several: one for each body, one fold after the other
-Combine = Callable[[Row, Row], Row]
 
-
-class Folds(Values):
+class Folds(Extremes):
     """Emits folds along vectors, and what all folds need."""
 
     def __init__(self, nest: Nest, fast_math: bool) -> None:
@@ -54,7 +49,7 @@ class Folds(Values):
         assert order is not None, "a scheduled fold has an order"
         splats, self.splats = self.splats, {}
         if stmt.lanes > 1:
-            self.splat_invariants(_bodies(stmt.folds), stmt.axis, stmt.lanes, known)
+            self.splat_invariants(bodies_of(stmt.folds), stmt.axis, stmt.lanes, known)
             for saved in stmt.saved:
                 for part in affine(saved.offset, stmt.axis) or ():
                     self.value(part, known, None)
@@ -74,9 +69,9 @@ class Folds(Values):
         whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
         merge, join = self._merge(folds), self._merge(folds, self.join)
 
-        def elements(k: str, mask: str | None = None, count: int = width) -> Row:
+        def elements(k: str, mask: str | None = None, count: int = width, many: int | None = None) -> Row:
             where, inside = Where(stmt.axis, k, count, mask), dict(known)
-            values = [self.value(body, inside, where) for body in _bodies(folds)]
+            values = [self.value(body, inside, where) for body in bodies_of(folds)[:many]]
             for saved in stmt.saved:
                 self.store(saved, self.value(saved.value, inside, where), inside, where)
             return [self.widened(x, count) for x in values]
@@ -98,57 +93,17 @@ class Folds(Values):
         lanes = [self._identity(folds, width) for _ in range(groups)]
         if stmt.chains > 1:
             fast = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes * stmt.chains))
-            lanes, start = self._chained(stmt, lanes, start, fast, elements)
+            if is_sought(stmt):
+                low, high = self.sought(stmt, start, fast, lambda k: elements(k, many=1))
+                lanes, start = self._carry(low, high, order.lanes, lanes, step), fast
+            else:
+                lanes, start = self.chained(stmt, lanes, start, fast, elements)
         lanes = self._carry(start, whole, order.lanes, lanes, step)
         if stmt.masked:
             lanes = self._carry(whole, end, order.lanes, lanes, masked_step)
         else:
             lanes = self._singles(folds, lanes, whole, end, lambda k: elements(k, None, 1))
         return self._tree(lanes, merge)
-
-    def _chained(
-        self, stmt: Reduce, lanes: list[Row], start: str, end: str, elements: Callable[[str], Row]
-    ) -> tuple[list[Row], str]:
-        """The elements up to `end` in several times the accumulators, if there are any: bringing those together takes a while. Returns
-        where to go on: at the start, where a quick comparison was not enough.
-        """
-        t, folds, width = self.text, stmt.folds, stmt.lanes
-        many = len(lanes) * stmt.chains
-        quick = [bool(reducer_of(node.reducer).quick) and node.dtype.kind == "f" for node in folds for _ in node.bodies]
-        merge, join = self._merge(folds, self._quick), self._merge(folds, self._quick_join)
-
-        def step(k: str, carried: list[Row]) -> list[Row]:
-            *chains, (unordered,) = carried
-            found = [elements(t.index("add", k, g * width)) for g in range(many)]
-            for a, b in zip(found[::2], found[1::2], strict=True):
-                for x, y, fast in zip(a, b, quick, strict=True):
-                    if fast:
-                        unordered = t.let(
-                            f"or {unordered}, {t.let(f'fcmp uno {x}, {y.name}', 'i1', width).name}", "i1", width
-                        )
-            return [*(join(chain, row) for chain, row in zip(chains, found, strict=True)), [unordered]]
-
-        def once(_: str, carried: list[Row]) -> list[Row]:
-            before = carried[1:]
-            first = [self._identity(folds, width) for _ in range(many)]
-            *found, (unordered,) = self._carry(
-                start, end, many * width, [*first, [self.widened(Lanes("false", "i1"), width)]], step
-            )
-            joined = [halved(found[g :: len(lanes)], merge) for g in range(len(lanes))]
-            bad = t.call(f"@llvm.vector.reduce.or.v{width}i1", "i1", 1, unordered)
-            for x, fast in zip(self._tree(joined, merge), quick, strict=True):
-                if fast:  # among zeros the sign decides
-                    bad = t.let(f"or {bad}, {t.let(f'fcmp oeq {x}, 0.0', 'i1').name}", "i1")
-            kept = [
-                [t.let(f"select {bad}, {o}, {n}", o.lane, width) for o, n in zip(old, new, strict=True)]
-                for old, new in zip(before, joined, strict=True)
-            ]
-            return [[t.let(f"select {bad}, i64 {start}, i64 {end}", INDEX_TYPE)], *kept]
-
-        some = t.let(f"icmp slt i64 {start}, {end}", "i1")
-        times = t.let(f"zext {some} to i64", INDEX_TYPE).name
-        (at,), *rest = self._carry("0", times, 1, [[Lanes(start, INDEX_TYPE)], *lanes], once)
-        return rest, at.name
 
     def _one_by_one(
         self, stmt: Reduce, order: Order, known: Known, start: str, end: str, run: Callable[[Known], None]
@@ -161,7 +116,7 @@ class Folds(Values):
             inside = {**known, stmt.axis: Lanes(k, INDEX_TYPE)}
             run(inside)
             where = Where(stmt.axis, k, 1)
-            row = [self.value(body, inside, where) for body in _bodies(folds)]
+            row = [self.value(body, inside, where) for body in bodies_of(folds)]
             self._join(folds, places, order.lanes, start, k, row)
 
         self.text.loop(start, end, 1, step)
@@ -179,114 +134,6 @@ class Folds(Values):
         at = self.text.index("and", self.text.index("sub", k, base), count - 1)
         self._put(folds, places, at, self._merge(folds)(self._get(folds, places, at, 1), x))
 
-    # accumulators in memory
-
-    def _places(self, folds: Sequence[Fold], rows: list[Row]) -> list[str]:
-        """Memory that holds accumulators, one array for each body."""
-        count = rows[0][0].count
-        places = [self.text.reserve(f"[{len(rows) * count} x {dtype.memory}]") for dtype in _dtypes(folds)]
-        for n, row in enumerate(rows):
-            self._put(folds, places, str(n), row)
-        return places
-
-    def _fetch(self, folds: Sequence[Fold], places: Sequence[str], count: int, width: int) -> list[Row]:
-        return [self._get(folds, places, str(n), width) for n in range(count)]
-
-    def _put(self, folds: Sequence[Fold], places: Sequence[str], at: str, row: Row) -> None:
-        for dtype, place, x in zip(_dtypes(folds), places, row, strict=True):
-            self.keep(dtype, x, self.accumulator(dtype, place, at, x.count))
-
-    def _get(self, folds: Sequence[Fold], places: Sequence[str], at: str, width: int) -> Row:
-        found = zip(_dtypes(folds), places, strict=True)
-        return [self.kept(dtype, self.accumulator(dtype, place, at, width), width) for dtype, place in found]
-
-    def accumulator(self, dtype: DType, place: str, at: str, width: int) -> str:
-        """The address of one of those at a place."""
-        kind = Lanes("", dtype.memory, width).type
-        return self.text.let(f"getelementptr {kind}, ptr {place}, i64 {at}", "ptr").name
-
-    def keep(self, dtype: DType, x: Lanes, address: str) -> None:
-        """Store a value of a type."""
-        self.text.put(f"store {self.in_memory(x, dtype)}, ptr {address}, align {dtype.itemsize}")
-
-    def kept(self, dtype: DType, address: str, width: int) -> Lanes:
-        """What was stored."""
-        kind = Lanes("", dtype.memory, width).type
-        found = self.text.let(f"load {kind}, ptr {address}, align {dtype.itemsize}", dtype.memory, width)
-        return self.in_register(found, dtype)
-
-    # accumulators brought together
-
-    def _identity(self, folds: Sequence[Fold], count: int) -> Row:
-        rows = [identities(reducer_of(node.reducer), node.dtypes) for node in folds]
-        numbers = zip((number for row in rows for number in row), _dtypes(folds), strict=True)
-        return [self.splat(Lanes(literal(number, dtype), dtype.lane), count) for number, dtype in numbers]
-
-    def combine(self, node: Fold, a: Row, b: Row) -> Row:
-        """The accumulators of one fold."""
-        return self._brought(combined, node, a, b)
-
-    def join(self, node: Fold, a: Row, b: Row) -> Row:
-        """Elements behind those that are in the accumulators of one fold."""
-        return self._brought(joined, node, a, b)
-
-    def _brought(self, how: Callable[..., tuple[Value, ...]], node: Fold, a: Row, b: Row) -> Row:
-        x, y = ([local(f"{name}{k}", dtype) for k, dtype in enumerate(node.dtypes)] for name in "ab")
-        known: Known = dict(zip((*x, *y), (*a, *b), strict=True))
-        return [self.widened(self.value(value, known, None), a[0].count) for value in how(node, x, y)]
-
-    def _merge(self, folds: Sequence[Fold], how: Callable[[Fold, Row, Row], Row] | None = None) -> Combine:
-        """What brings the accumulators of all `folds` together."""
-
-        def merge(a: Row, b: Row) -> Row:
-            out: Row = []
-            for node in folds:
-                mine = slice(len(out), len(out) + len(node.bodies))
-                out += (how or self.combine)(node, a[mine], b[mine])
-            return out
-
-        return merge
-
-    def _quick(self, node: Fold, a: Row, b: Row) -> Row:
-        """The greater of two, or the less: in one instruction, where there is such a comparison."""
-        if not reducer_of(node.reducer).quick or node.dtype.kind != "f":
-            return self.combine(node, a, b)
-        x, y = local("a", node.dtype), local("b", node.dtype)
-        chosen = apply("where", apply(reducer_of(node.reducer).quick, x, y), x, y)
-        return [self.value(chosen, {x: b[0], y: a[0]}, None)]
-
-    def _quick_join(self, node: Fold, a: Row, b: Row) -> Row:
-        return (self._quick if reducer_of(node.reducer).quick else self.join)(node, a, b)
-
-    def _tree(self, lanes: list[Row], combine: Combine) -> Row:
-        """All lanes as one: whole registers first, then inside the last one."""
-        result = halved(lanes, combine)
-        while result[0].count > 1:
-            half = result[0].count // 2
-            result = combine([self._half(x, 0, half) for x in result], [self._half(x, half, half) for x in result])
-        return result
-
-    def _carry(
-        self, low: str, high: str, step: int, initial: list[Row], body: Callable[[str, list[Row]], list[Row]]
-    ) -> list[Row]:
-        """`rows = body(i, rows)` for i = low, low + step, … below high, in registers."""
-        sizes = [len(row) for row in initial]
-
-        def shaped(flat: Sequence[Lanes]) -> list[Row]:
-            rest = iter(flat)
-            return [[next(rest) for _ in range(size)] for size in sizes]
-
-        def flat(rows: list[Row]) -> list[Lanes]:
-            return [x for row in rows for x in row]
-
-        return shaped(self.text.carry(low, high, step, flat(initial), lambda i, xs: flat(body(i, shaped(xs)))))
-
-    def _half(self, x: Lanes, first: int, count: int) -> Lanes:
-        if count == 1:
-            return self.text.let(f"extractelement {x}, i32 {first}", x.lane)
-        picked = ", ".join(f"i32 {first + n}" for n in range(count))
-        return self.text.let(f"shufflevector {x}, {x.type} poison, <{count} x i32> <{picked}>", x.lane, count)
-
     # blocks
 
     def blocks(
@@ -300,7 +147,7 @@ class Folds(Values):
     ) -> Row:
         """The results of all blocks from low to high, paired."""
         t = self.text
-        kinds = [Lanes("", dtype.lane, width) for dtype in _dtypes(folds)]
+        kinds = [Lanes("", dtype.lane, width) for dtype in dtypes_of(folds)]
         waiting = [t.reserve(f"[{DEPTH} x {kind.type}]") for kind in kinds]
         now = [t.reserve(kind.type) for kind in kinds]
 
@@ -371,11 +218,3 @@ class Folds(Values):
 
         t.repeat(low, high, one)
         t.while_(lambda: t.let(f"icmp sgt i64 {get(height)}, 0", "i1").name, pop)
-
-
-def _bodies(folds: Sequence[Fold]) -> list[Value]:
-    return [body for node in folds for body in node.bodies]
-
-
-def _dtypes(folds: Sequence[Fold]) -> list[DType]:
-    return [dtype for node in folds for dtype in node.dtypes]

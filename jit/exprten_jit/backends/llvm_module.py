@@ -17,7 +17,7 @@ from ..ir import Value, components, index
 from ..nest import Blocks, Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Vector
 from ..reducers import PAIRS, PARTS
 from ..work import GRAIN, MANY, Range, levels, shared, work
-from .llvm_fold import Row
+from .llvm_accumulators import Row
 from .llvm_memory import ZERO_ROW, Known, Where
 from .llvm_parts import FAR, Parts
 from .llvm_text import INDEX_TYPE, Lanes

@@ -9,7 +9,7 @@ from ..ir import Axis, Leaf, Load, load
 from ..nest import Columns, Let, Loop, Squares, Stmt, Strip, Vector, statements
 from ..rewrite import walk
 from ..vectors import computed
-from .llvm_fold import Row
+from .llvm_accumulators import Row
 from .llvm_memory import Items, Known, Where
 from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes

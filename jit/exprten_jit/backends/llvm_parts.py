@@ -13,7 +13,7 @@ from ..ir import Leaf, Value
 from ..nest import ZERO, Columns, Loop, Strip, Vector, statements
 from ..reducers import ARENA, PAIRS, Order
 from ..work import GRAIN, work
-from .llvm_fold import Row
+from .llvm_accumulators import Row
 from .llvm_memory import Known
 from .llvm_outline import Outlined
 from .llvm_text import INDEX_TYPE, Lanes

@@ -15,7 +15,8 @@ from ..ir import Fold, Load, Op, Value, fold, local
 from ..reducers import SHORT, halved, reducer_of
 from ..rewrite import affine, in_a_row
 from ..vectors import LEAST_BITS, cheap, computed
-from .llvm_fold import Combine, Folds, Row
+from .llvm_accumulators import Combine, Row
+from .llvm_fold import Folds
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 
