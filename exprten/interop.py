@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
 from exprten_jit.dtypes import of_numpy
 
-from .assign import store
 from .errors import DeviceError, DTypeError, FreedSpaceError, ShapeError
 from .expression import expr
 from .expression import shape as shapes
@@ -15,14 +15,11 @@ from .expression.expr import Expr, Iota
 from .expression.key import dtype_row
 from .gpu.exchange import adopt, on_cuda
 from .gpu.transfer import transfer
-from .modes import MODES
 from .storage.buffer import NO_MEMORY, allocate, allocate_host, borrow
 from .storage.capsule import CPU, CUDA_HOST
 from .storage.device import Device, cpu
 from .storage.dlpack import imported
 from .tensor import Tensor, handle, new, rows_of, show, space
-
-_WRITE = MODES["write"]
 
 
 def alloc_space(t: Tensor, pad: bool = False) -> Tensor:
@@ -71,11 +68,13 @@ def alloc_host(shape: Any, dtype: Any = np.float32) -> Tensor:
 
 def full(shape: Any, value: Any, dtype: Any = None, device: Device | None = None, pad: bool = False) -> Tensor:
     """A tensor filled with a number; its type is the number's where `dtype` is not given: float32, int64, bool or NumPy's."""
-    return store(_WRITE, _empty("full", shape, _type_of(value) if dtype is None else dtype, device, pad), value)
+    return _assigned(_empty("full", shape, _type_of(value) if dtype is None else dtype, device, pad), value)
 
 
 def zeros(shape: Any, dtype: Any = np.float32, device: Device | None = None, pad: bool = False) -> Tensor:
     """A tensor of zeros."""
+    if device is None or device is cpu():
+        return new(shapes.shape_of(shape, "zeros"), dtype_row(dtype, "zeros"), cpu(), pad, zeroed=True)
     return _filled("zeros", shape, 0, dtype, device, pad)
 
 
@@ -86,7 +85,12 @@ def ones(shape: Any, dtype: Any = np.float32, device: Device | None = None, pad:
 
 def _filled(operation: str, shape: Any, value: Any, dtype: Any, device: Device | None, pad: bool) -> Tensor:
     t = _empty(operation, shape, dtype, device, pad)
-    return store(_WRITE, t, t.key.dtype.numpy.type(value))
+    return _assigned(t, t.key.dtype.numpy.type(value))
+
+
+def _assigned(t: Tensor, value: Any) -> Tensor:
+    t[...] = value
+    return t
 
 
 def new_tensor(
@@ -121,7 +125,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, devic
     t = new((count,), row, device or cpu())
     k = Iota((count,), 0, t.device)
     wide = expr.cast(k, np.float64) if row.kind in "fc" else k
-    return store(_WRITE, t, expr.cast(wide * step + start, row.numpy))
+    return _assigned(t, expr.cast(wide * step + start, row.numpy))
 
 
 def array(obj: Any, dtype: Any = None, device: Device | None = None, pad: bool = False) -> Tensor:
@@ -132,7 +136,7 @@ def array(obj: Any, dtype: Any = None, device: Device | None = None, pad: bool =
         t = _empty("array", obj.shape, obj.dtype if dtype is None else dtype, device, pad)
         if isinstance(obj, Tensor) or obj.device is not t.device:
             return transfer(t, obj if isinstance(obj, Tensor) else evaluate(obj))
-        return store(_WRITE, t, obj)
+        return _assigned(t, obj)
     source = np.asarray(obj)
     if dtype is None:
         plain = not isinstance(obj, np.ndarray | np.generic)
@@ -184,8 +188,13 @@ def _adopt(a: np.ndarray[Any, Any], operation: str = "asarray") -> Tensor:
     if row is None:
         dtype_row(a.dtype, operation)
         raise DTypeError(f"{operation}: exprten has no element type {a.dtype}")
-    itemsize = row.itemsize
-    if not a.flags.aligned or any(s % itemsize for n, s in zip(a.shape, a.strides, strict=True) if n > 1):
+    flags, itemsize = a.flags, row.itemsize
+    if flags.c_contiguous and flags.aligned and flags.writeable and a.size and a.dtype.kind != "V":
+        start = ctypes.addressof(ctypes.c_char.from_buffer(a.data))  # a quarter of what the array interface takes
+        return handle(
+            row, borrow(start, a.nbytes, a, cpu(), False), 0, shapes.packed(shapes.intern_shape(a.shape)), True
+        )
+    if not flags.aligned or any(s % itemsize for n, s in zip(a.shape, a.strides, strict=True) if n > 1):
         raise DTypeError(
             f"{operation}: {a.dtype} elements at strides {a.strides} are misaligned; copy them with np.ascontiguousarray(x, {a.dtype})"
         )
@@ -212,9 +221,8 @@ def copy(dst: Any, src: Any) -> Any:
 def evaluate(e: Any, dtype: Any = None, pad: bool = False) -> Tensor:
     """The elements of an expression in new memory: the one allocation that a statement can ask for."""
     value = expr.as_expr(expr.coerce(e, "evaluate"))
-    return store(
-        _WRITE, _empty("evaluate", value.shape, value.dtype if dtype is None else dtype, value.device, pad), value
-    )
+    row = value.key.dtype if dtype is None else dtype_row(dtype, "evaluate")
+    return _assigned(new(value.shape, row, value.device, pad), value)
 
 
 def _type_of(value: Any) -> Any:
@@ -248,7 +256,7 @@ class TensorContainer(Tensor):
         self.pad = pad
         alloc_space(self, pad)
         if init is not None:
-            store(_WRITE, self, self.key.dtype.numpy.type(init))
+            _assigned(self, self.key.dtype.numpy.type(init))
 
     def resize(self, shape: Any, init: Any = None) -> None:
         """Another shape; the elements are not kept. Memory that is large enough is used again. Raises BufferError while a view of
@@ -263,7 +271,7 @@ class TensorContainer(Tensor):
             self.offset = 0
         show(self, layout)
         if init is not None:
-            store(_WRITE, self, row.numpy.type(init))
+            _assigned(self, row.numpy.type(init))
 
     def release(self) -> None:
         """Free the memory; the shape becomes (0,). `resize` gives memory again."""

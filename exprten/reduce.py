@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from .errors import ShapeError
 from .expression import shape as shapes
 from .expression.expr import Expr, Iota, as_expr, build, cast, coerce
 from .expression.reduction import axes_of, reduction, rounded, several, wide
+from .storage.device import Device
 
 # elements, 16 MiB: a variance of more of them is taken block by block, for memory is read once then (1.3 times; in a cache 0.95)
 LONG = 1 << 22
@@ -114,13 +116,17 @@ def _position(name: str, e: Expr, axis: int | None, keepdims: bool) -> Expr:
         return reduction(name.removeprefix("arg"), e, axes, keepdims, operation=name)  # raises
     if not axes:
         return cast(cast(e, np.bool_), np.int64) * 0  # the one element there is
-    index: Expr | int = 0
-    for k in axes:
-        along = cast(Iota(e.shape, k, e.device), np.int32 if count < 2**31 else np.int64)
-        index = index * e.shape[k] + along if isinstance(index, Expr) else along
-    assert isinstance(index, Expr), "something is folded"
-    found = several(name, (e, index), axes, keepdims, (), name)[1]
-    return cast(build("where", build("less", found, count), found, 0), np.int64)  # -inf everywhere: none is greater
+    return cast(several(name, (e, _counted(e.shape, axes, e.device)), axes, keepdims, (), name)[1], np.int64)
+
+
+@lru_cache(1024)
+def _counted(shape: shapes.Shape, axes: tuple[int, ...], device: Device) -> Expr:
+    """The index of each element, counted through `axes`; it has no memory, and is one for all expressions."""
+    narrow = np.int32 if math.prod(shape[k] for k in axes) < 2**31 else np.int64
+    first, *others = (cast(Iota(shape, k, device), narrow) for k in axes)
+    for k, along in zip(axes[1:], others, strict=True):
+        first = first * shape[k] + along
+    return first
 
 
 def _operand(src: Any, operation: str) -> Expr:

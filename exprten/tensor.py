@@ -58,7 +58,7 @@ class Tensor(Leaf):
         check_device(device, "Tensor")
         row = dtype_row(dtype, "Tensor")
         extents = shapes.shape_of(shape, "Tensor")
-        _set(self, row, device or cpu(), NO_MEMORY, 0, shapes.layout(extents, shapes.packed_strides(extents)), True)
+        _set(self, row, device or cpu(), NO_MEMORY, 0, shapes.packed(extents), True)
 
     # facts; those that a handle is made with are set by `_set` alone
 
@@ -253,18 +253,18 @@ def handle(row: DType, buffer: Buffer, offset: int, layout: Layout, writable: bo
     return _set(Tensor.__new__(Tensor), row, buffer.device, buffer, offset, layout, writable)
 
 
-def new(shape: Shape, row: DType, device: Device, pad: bool = False) -> Tensor:
-    """A tensor with uninitialised memory of its own."""
+def new(shape: Shape, row: DType, device: Device, pad: bool = False, zeroed: bool = False) -> Tensor:
+    """A tensor with memory of its own: uninitialised, or of zeros on the CPU."""
     check_device(device, "allocate")
     layout = rows_of(shape, row, device, pad)
-    return handle(row, allocate(space(layout, row), device), 0, layout, True)
+    return handle(row, allocate(space(layout, row), device, zeroed), 0, layout, True)
 
 
 def rows_of(shape: Shape, row: DType, device: Device, pad: bool) -> Layout:
     """The layout of a tensor with memory of its own."""
-    alignment = ROW_ALIGNMENT[device.kind]
-    strides = shapes.padded_strides(shape, row.itemsize, alignment) if pad else shapes.packed_strides(shape)
-    return shapes.layout(shape, strides)
+    if not pad:
+        return shapes.packed(shape)
+    return shapes.layout(shape, shapes.padded_strides(shape, row.itemsize, ROW_ALIGNMENT[device.kind]))
 
 
 def space(layout: Layout, row: DType) -> int:
@@ -275,7 +275,11 @@ def space(layout: Layout, row: DType) -> int:
 
 def view_of(t: Tensor, elements: int, layout: Layout) -> Tensor:
     """A handle on the same memory, `elements` further on, under another layout."""
-    return handle(t.key.dtype, t.buffer, t.offset + elements * t.key.dtype.itemsize, layout, t.writable)
+    made = Tensor.__new__(Tensor)
+    made.key, made.buffer, made.offset = t.key, t.buffer, t.offset + elements * t.key.dtype.itemsize
+    show(made, layout)
+    _SLOT["writable"].__set__(made, t.writable)
+    return made
 
 
 def _part(t: Tensor, which: int) -> Tensor:
@@ -429,7 +433,7 @@ def _settle(view: Tensor, value: Any) -> None:
         and value.offset == view.offset
     ):
         return
-    store(MODES["write"], view, value)
+    _assign_whole(view, value)
 
 
 late["handle"] = handle

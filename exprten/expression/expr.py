@@ -274,12 +274,23 @@ def build(op: str, *operands: Any) -> Apply:
     args = [x if isinstance(x, Expr) else coerce(x, op) for x in operands]
     if op in _COMPARISONS:
         args = _comparable(args)
-    keys: list[Operand] = [x.key if isinstance(x, Expr) else x.__class__ for x in args]
+    keys: list[Operand] = []
+    first: Shape | None = None
+    alike = plain = True  # all shapes are one object, and there is no int
+    for x in args:
+        if isinstance(x, Expr):
+            keys.append(x.key)
+            alike = alike and (first is None or x.shape is first)
+            first = x.shape
+        else:
+            keys.append(x.__class__)
+            plain = plain and x.__class__ is float
     key = op_key(op, keys)
-    for x, row in zip(args, key.types, strict=True):
-        if isinstance(x, int):
-            check_range(x, row, op)
-    return apply_key(key, args, shape_of(args, op))
+    if not plain:
+        for x, row in zip(args, key.types, strict=True):
+            if isinstance(x, int):
+                check_range(x, row, op)
+    return apply_key(key, args, (first or ()) if alike else shape_of(args, op))
 
 
 _COMPARISONS = frozenset(COMPARE.values())

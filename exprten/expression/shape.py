@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import operator
 import weakref
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import DTypeError, ShapeError
 
@@ -61,17 +60,23 @@ class Layout:
     def __init__(self, shape: Shape, strides: Shape) -> None:
         self.shape = shape
         self.strides = strides
-        self.size = prod(shape)
-        reach = [(n - 1) * s for n, s in zip(shape, strides, strict=True)] if self.size else []
-        self.low = sum(r for r in reach if r < 0)
-        self.high = sum(r for r in reach if r > 0) + 1 if self.size else 0
-        self.packed = self.size == 0 or all(
-            n == 1 or s == p for n, s, p in zip(shape, strides, packed_strides(shape), strict=True)
-        )
-        self.nested = _nested(shape, strides)
+        size, low, high, packed = 1, 0, 1, True
+        for n, step in zip(reversed(shape), reversed(strides), strict=True):
+            packed = packed and (n == 1 or step == size)
+            size *= n
+            reach = (n - 1) * step
+            if reach < 0:
+                low += reach
+            else:
+                high += reach
+        self.size = size
+        self.low, self.high = (low, high) if size else (0, 0)
+        self.packed = packed or not size
+        self.nested = bool(packed and size) or _nested(shape, strides)
 
 
 _layouts: weakref.WeakValueDictionary[tuple[Shape, Shape], Layout] = weakref.WeakValueDictionary()
+_recent: deque[Layout] = deque(maxlen=256)  # a view in a loop is gone before the next one comes, its layout is not
 
 
 def layout(shape: Shape, strides: Shape) -> Layout:
@@ -80,6 +85,18 @@ def layout(shape: Shape, strides: Shape) -> Layout:
     found = _layouts.get(key)
     if found is None:
         found = _layouts.setdefault(key, Layout(intern_shape(shape), strides))
+        _recent.append(found)
+    return found
+
+
+_packed: weakref.WeakValueDictionary[Shape, Layout] = weakref.WeakValueDictionary()
+
+
+def packed(shape: Shape) -> Layout:
+    """The one layout of a shape without gaps."""
+    found = _packed.get(shape)
+    if found is None:
+        found = _packed.setdefault(shape, layout(shape, packed_strides(shape)))
     return found
 
 
@@ -175,8 +192,7 @@ def permutation(axes: Any, shape: Shape) -> Shape:
 # Indexing: integers, slices, None and `...`, as one list of what becomes of every axis.
 
 
-@dataclass(frozen=True)
-class Picked:
+class Picked(NamedTuple):
     """Output axis `out` (None: the axis is gone) reads source axis `axis` at start + step * i; axis None is a new one."""
 
     axis: int | None
@@ -189,22 +205,29 @@ class Picked:
 def pick(shape: Shape, key: Any) -> list[Picked]:
     """What NumPy's basic indexing does to each axis of `shape`. Raises IndexError, and TypeError for an array as an index."""
     parts = list(key) if isinstance(key, tuple) else [key]
-    ellipses = [n for n, part in enumerate(parts) if part is Ellipsis]
-    if len(ellipses) > 1:
+    used, ellipses, at = 0, 0, len(parts)
+    for n, part in enumerate(parts):
+        if part is Ellipsis:
+            ellipses, at = ellipses + 1, n
+        elif part is not None:
+            used += 1
+    if ellipses > 1:
         raise IndexError("index: an index can have one '...' only")
-    used = sum(part is not None and part is not Ellipsis for part in parts)
     if used > len(shape):
         raise IndexError(f"index: {used} indices for the {len(shape)} axes of shape {shape}")
-    at = ellipses[0] if ellipses else len(parts)
-    parts[at : at + 1] = [slice(None)] * (len(shape) - used)
+    if ellipses or used < len(shape):
+        parts[at : at + 1] = [ALL] * (len(shape) - used)
     picked, axis = [], 0
     for part in parts:
         if part is None:
-            picked.append(Picked(None, 0, 1, 1, keeps=True))
+            picked.append(_NEW)
             continue
-        picked.append(_pick_axis(shape, axis, part))
+        picked.append(Picked(axis, 0, 1, shape[axis], True) if part is ALL else _pick_axis(shape, axis, part))
         axis += 1
     return picked
+
+
+ALL, _NEW = slice(None), Picked(None, 0, 1, 1, keeps=True)
 
 
 def _pick_axis(shape: Shape, axis: int, part: Any) -> Picked:
@@ -226,17 +249,20 @@ def _pick_axis(shape: Shape, axis: int, part: Any) -> Picked:
 
 def view(of: Layout, picked: list[Picked]) -> tuple[int, Layout]:
     """(offset, layout) of the view that `picked` selects."""
-    offset = sum(p.start * of.strides[p.axis] for p in picked if p.axis is not None and p.extent)
-    kept = [p for p in picked if p.keeps]
-    strides = tuple(p.step * of.strides[p.axis] if p.axis is not None else 0 for p in kept)
-    shape = intern_shape(tuple(p.extent for p in kept))
-    return offset, layout(shape, strides)
+    offset, shape, strides = 0, [], []
+    for axis, start, step, extent, keeps in picked:
+        stride = 0 if axis is None else of.strides[axis]
+        offset += start * stride if extent else 0
+        if keeps:
+            shape.append(extent)
+            strides.append(step * stride)
+    return offset, layout(tuple(shape), tuple(strides))
 
 
 def reshaped(of: Layout, shape: Shape) -> Layout | None:
     """The layout that shows the same elements in the same order as `shape`, or None where no strides do."""
     if of.packed:
-        return layout(shape, packed_strides(shape))
+        return packed(shape)
     groups: list[tuple[int, int]] = []  # (extent, stride) of axes merged where they are one run
     for n, s in zip(of.shape, of.strides, strict=True):
         if n == 1:

@@ -121,4 +121,10 @@ INDEX = DTYPES["int64"]  # what loop indices, extents, strides and offsets are
 
 def of_numpy(dtype: np.dtype[np.generic]) -> DType | None:
     """The row of a NumPy dtype in native byte order, or None where there is no row."""
-    return DTYPES.get(dtype.name) if dtype.isnative else None
+    found = _seen.get(dtype)
+    if found is None and dtype.isnative and dtype.name in DTYPES:
+        found = _seen[dtype] = DTYPES[dtype.name]
+    return found
+
+
+_seen: dict[np.dtype[np.generic], DType] = {}  # a dtype's name takes NumPy 2 us

@@ -46,9 +46,7 @@ def _first(compare: str, a: Pair, b: Pair) -> tuple[Value, ...]:
 
 
 def _later(compare: str, a: Pair, b: Pair) -> tuple[Value, ...]:
-    """The same where the second index is the greater: of equals the first stays. What is not further than nothing at all, the least
-    number there is, has no index: the greatest.
-    """
+    """The same where the second index is the greater: of equals the first stays."""
     (v, _), (w, _) = a, b
     if _nan(w) is None:
         return _chosen(apply(compare, w, v), a, b)
@@ -57,7 +55,8 @@ def _later(compare: str, a: Pair, b: Pair) -> tuple[Value, ...]:
 
 
 def _nowhere(extreme: str, value: DType, index: DType) -> tuple[bool | int | float, ...]:
-    return TABLE[extreme].identity(value), index.python(index.largest)
+    """The least number there is stands first: so it is where all are the least, and of others one is further."""
+    return TABLE[extreme].identity(value), index.python(0)
 
 
 for _name, _extreme, _compare, _reference in (
