@@ -46,3 +46,59 @@ def test_a_target_that_is_read_is_not_stored_past_the_caches():
     x = xt.ones((3_000, 1_000))
     plan = xt.plan(x, standardised(xt, x, 0))
     assert "nontemporal" not in plan.llvm
+
+
+def reversed_columns(x):
+    return x[:, ::-1]
+
+
+def every_other_column(x):
+    return x[:, ::2]
+
+
+def every_other_row(x):
+    return x[::2]
+
+
+def same(x):
+    return x
+
+
+FAR = (
+    ((2_100, 1_024), reversed_columns, 0),
+    ((2_100, 2_060), every_other_column, 0),
+    ((4_200, 1_003), every_other_row, 0),
+    ((130, 64, 256), same, 1),
+    ((3, 70, 10_240), same, 1),
+    ((2, 1_100_003), same, 0),
+    ((700_009, 3), same, 0),
+    ((420_001, 5), same, 0),
+    ((11_000, 64, 3), same, 1),
+)
+
+
+@pytest.mark.parametrize("statement", [softmax, standardised])
+@pytest.mark.parametrize(("shape", "view", "axis"), FAR, ids=str)
+def test_what_is_fetched_early_changes_no_bit(statement, shape, view, axis):
+    """Of a large tensor, against pieces of it that are small."""
+    x = view(normal(shape))
+    whole = xt.evaluate(statement(xt, xt.asarray(x), axis)).numpy()
+    kept = [k for k in range(x.ndim) if k != axis]
+    for at in (0, 1):
+        for longest in kept[:1] if x.ndim > 2 else kept:
+            part = [slice(None)] * x.ndim
+            part[longest] = slice(None, 2) if at == 0 else slice(-2, None)
+            alone = xt.evaluate(statement(xt, xt.asarray(x[tuple(part)].copy()), axis))
+            assert whole[tuple(part)].tobytes() == alone.numpy().tobytes(), (at, longest)
+
+
+@pytest.mark.parametrize("count", [1_500_001, 1_500_000, 1_500_016])
+@pytest.mark.parametrize("columns", [2, 3])
+def test_rows_of_a_target_that_begin_anywhere_are_stored_past_the_caches(count, columns):
+    x = xt.asarray(normal((count, columns)))
+    memory = np.zeros(columns * count + 64, np.float32)
+    first = -memory.ctypes.data % 256 // 4
+    target = xt.asarray(memory[first : first + columns * count].reshape(columns, count))
+    target[...] = standardised(xt, x.T, 1)
+    wanted = xt.evaluate(standardised(xt, x, 0)).numpy()
+    assert (target.numpy().T == wanted).all()

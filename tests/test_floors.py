@@ -34,6 +34,7 @@ FLOORS = {
         "cuts placing keeping",
         "past",
         "runs strips tiles",
+        "early",
         "onward columns squares",
         "schedule work bounds passes",
         "gridsquares",

@@ -11,6 +11,7 @@ from typing import Protocol
 from .cuts import cuts_of
 from .derived import apply
 from .dtypes import INDEX
+from .early import fetched_early
 from .folds import folds_of
 from .ir import TRUE, Axis, Fold, Kernel, Leaf, Local, Op, Store, Value, components, index, load, local
 from .keeping import kept_of_rows
@@ -21,7 +22,7 @@ from .reducers import SHORT
 from .rewrite import substitute, walk
 from .runs import running_on
 from .strips import Stripping
-from .tiles import Bounds, as_stored
+from .tiles import Bounds, as_stored, turned_round
 from .vectors import DEAR, cost_of, vector_over
 
 STRIP_BYTES = 8192  # of a row of accumulators; from 32 KiB for all of them on less
@@ -111,6 +112,7 @@ class Saving:
         runs = not (self.kernel.short or self.kernel.reverse)
         if runs:
             rest = past_caches(rest, self.kernel, self.machine)
+            rest = fetched_early(rest, self.kernel, self.loops, self.bound, (self.start, self.end, self.width))
         self.body += running_on(rest, axis, self.start, self.end, scratch) if runs else rest
         twice = len(folds) > 1 or len(self.loops) > 1
         return Columns(
@@ -185,6 +187,9 @@ class Saving:
         *outer, (axis, _, _) = self.loops
         columns: list[Bounds] = [*outer, (axis, self.start, self.end)]
         stored: list[Stmt] = []
+        turned = replace(kernel, short=0)
+        if kernel.short and outer and turned_round(turned, axis, outer[-1][0]):
+            return self.opened(turned, machine, columns, within, self.inside)
         if kernel.short and outer and _by_rows(kernel, machine, self.loops):
             *outer, (inner, low, n) = outer
             dear = sum(cost_of(store.value) for store in kernel.stores) >= DEAR

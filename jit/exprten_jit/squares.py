@@ -24,7 +24,7 @@ from .vectors import computed, cost_of, roots_of, vector_over
 LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
 MOST_TURNED = 2  # sources: more registers than there are
-CHEAP = 16  # additions an element: what costs more is one body for each row of a square, and takes its time anyway
+CHEAP = 24  # additions an element, an `exp` and a few: each row of a square is a copy of the body, and of more compiling takes too long
 
 
 def squares_of(

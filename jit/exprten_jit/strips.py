@@ -81,7 +81,7 @@ class Stripping:
         found: list[Load] = []
         for bodies, row in zip(group, rows, strict=True):
             loads = (x for x in computed(bodies, self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves)
-            late = [x for x in loads if row in x.offset.free and steps(x, self.axis) == 1]
+            late = [x for x in loads if row in x.offset.free and steps(x, self.axis) in (1, -1, 2)]
             late = list(dict.fromkeys(twins(x)[0] for x in late))  # the parts of a complex number lie in one line
             found += [load(x.leaf, substitute(x.offset, {row: row + 2 * len(rows)})) for x in late]
         return tuple(found)

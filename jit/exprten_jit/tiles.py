@@ -160,6 +160,12 @@ def across(kernel: Kernel, axis: Axis) -> tuple[Axis, list[Load]] | None:
     return (other, along[other][:MOST_TURNED]) if along.get(other) and not _folds(values, axis, other) else None
 
 
+def turned_round(kernel: Kernel, axis: Axis, row: Axis) -> bool:
+    """Whether what is stored along an axis is read along another, `row`."""
+    found = across(kernel, axis)
+    return found is not None and found[0] is row
+
+
 def _folds(values: Iterable[Value], *axes: Axis) -> bool:
     """Whether there are folds that are not the same for all indices of some axes."""
     return any(axis in node.free for node in folds_of(*values) for axis in axes)
@@ -184,7 +190,7 @@ def as_stored(kernel: Kernel, loops: list[Bounds]) -> list[Bounds]:
         return loops
     if any(inner[0][0] in node.free for node in folds_of(store.value)):
         return loops
-    reads = [x for x in computed([store.value], axis) if isinstance(x, Load) and x.leaf in kernel.leaves]
+    reads = [x for x in computed([store.value], axis) if isinstance(x, Load)]
     turned = [x for x in reads if _strided(x, inner[0][0]) and steps(x, axis) == 1]
     return [*(loop for loop in loops if loop not in inner[:1]), *inner[:1]] if len(turned) <= 1 else loops
 

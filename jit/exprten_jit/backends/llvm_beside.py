@@ -15,6 +15,7 @@ from ..ir import Axis, Const, Fold, Load, Op, Value
 from ..nest import Vector
 from ..reducers import FEW, Order, halved, in_order, reducer_of
 from ..rewrite import affine
+from ..tiles import FAR_BYTES
 from ..vectors import DEAR, by_lanes, computed, cost_of
 from .llvm_accumulators import Row
 from .llvm_memory import Items, Known, Where, first_lanes
@@ -23,6 +24,7 @@ from .llvm_turned import Turned
 
 MOST_ITEMS = 16  # folds at once
 MOST_VECTORS = 4  # that hold a row
+LINE = 64  # bytes
 
 
 class Beside(Turned):
@@ -68,11 +70,57 @@ class Beside(Turned):
             return lanes, [{node.axis: Lanes(t.index("add", first, k), INDEX_TYPE)} for first in firsts]
 
         group, _ = self.rows_abreast(node, loop, known, Items(node.axis, width, mask, ({},) * many), row)
+        behind = many * order.block
+
+        def following(k: str) -> list[Known]:
+            return [
+                {node.axis: Lanes(t.index("add", first, t.index("add", k, behind)), INDEX_TYPE)} for first in firsts
+            ]
+
+        group = self.fetching(node, loop, known, self.value(node.extent, known, None).name, following, group)
         sums = self.in_groups(node, "0", str(order.block), width * many, group, self._repeated(mask, width, many))
         while sums[0].count > width:
             even, odd = ([self._every_other(x, width, half) for x in sums] for half in (0, 1))
             sums = self.combine(node, even, odd)
         return sums
+
+    def fetching(
+        self,
+        node: Fold,
+        loop: Vector,
+        known: Known,
+        rows: str,
+        following: Callable[[str], list[Known]],
+        group: Callable[[str], list[Row]],
+    ) -> Callable[[str], list[Row]]:
+        """`group`, which fetches early what is read next, of `rows` rows in memory: the group of row k in each item that `following` gives.
+        Items are a few pages at most, of which the processor would see the beginning only when it is needed.
+        """
+        assert node.order is not None, "a scheduled fold has an order"
+        t, low = self.text, self.value(loop.low, known, None)
+        loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
+        if not loads:
+            return group
+        size, nbytes = (
+            loads[0].leaf.dtype.itemsize,
+            node.order.lanes * self.nest.kernel.few * loads[0].leaf.dtype.itemsize,
+        )
+        far = t.let(f"icmp sge i64 {rows}, {FAR_BYTES // (self.nest.kernel.few * size)}", "i1").name
+
+        def fetch(k: str) -> None:
+            for own in following(k):
+                here: Known = {**known, loop.axis: low, **own}
+                for x in loads:
+                    address = self._pointer(x.leaf.name, x.leaf.dtype, self.value(x.offset, here, None).name)
+                    for byte in range(0, nbytes, LINE):
+                        at = t.let(f"getelementptr i8, ptr {address}, i64 {byte}", "ptr").name if byte else address
+                        t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
+
+        def fetched(k: str) -> list[Row]:
+            t.when(far, lambda: fetch(k))
+            return group(k)
+
+        return fetched
 
     def in_groups(
         self, node: Fold, low: str, high: str, count: int, group: Callable[[str], list[Row]], mask: str | None

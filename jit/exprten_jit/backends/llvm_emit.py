@@ -26,7 +26,7 @@ from ..nest import (
     Vector,
     statements,
 )
-from ..rewrite import affine
+from ..rewrite import affine, steps
 from .llvm_memory import Known, Where
 from .llvm_outer import Outer
 from .llvm_text import INDEX_TYPE, Lanes
@@ -205,15 +205,20 @@ class Loops(Outer):
 
     def _streamed(self, stmt: Vector, known: Known, low: str, high: str) -> str:
         """Run the whole groups past the caches where the target is large and aligned to what is stored at once. Returns where to go on."""
-        t, store = self.text, stmt.stores[0]
-        form = affine(store.offset, stmt.axis)
-        assert stmt.stream is not None and form is not None, "a row that may be stored past the caches"
-        for part in form:
-            self.value(part, known, None)
-        place = self._pointer(store.leaf.name, store.leaf.dtype, self._offset(form, known, Where(stmt.axis, low, 1)))
-        size = sum(s.leaf.dtype.itemsize for s in stmt.stores)  # the parts of a complex number are two stores
-        address = t.let(f"ptrtoint ptr {place} to i64", INDEX_TYPE).name
-        offset = t.let(f"and i64 {address}, {stmt.lanes * size * (1 + stmt.woven) - 1}", INDEX_TYPE)
+        assert stmt.stream is not None, "a row that may be stored past the caches"
+        t, places = self.text, "0"
+        for store in stmt.stores:
+            form = affine(store.offset, stmt.axis)
+            assert form is not None, "a store is affine"
+            for part in form:
+                self.value(part, known, None)
+            place = self._pointer(
+                store.leaf.name, store.leaf.dtype, self._offset(form, known, Where(stmt.axis, low, 1))
+            )
+            if not store.leaf.pairs or store is stmt.stores[0]:  # the parts of complex numbers are stored together
+                places = t.index("or", places, t.let(f"ptrtoint ptr {place} to i64", INDEX_TYPE).name)
+        size = store.leaf.dtype.itemsize * (1 + store.leaf.pairs)
+        offset = t.let(f"and i64 {places}, {stmt.lanes * size * (1 + stmt.woven) - 1}", INDEX_TYPE)
         aligned = t.let(f"icmp eq {offset}, 0", "i1").name
         apply = t.let(f"and i1 {aligned}, {self.value(stmt.stream, known, None).name}", "i1").name
         end, step = t.select(apply, high, low), stmt.lanes * stmt.unroll
@@ -277,7 +282,8 @@ class Loops(Outer):
     def _fetch_ahead(self, stmt: Vector, known: Known, i: str, count: int) -> None:
         """Lines that will be read: into the second cache, which they leave for the first one in good time."""
         for load in stmt.ahead:
-            for first in range(0, count, LINE // load.dtype.itemsize):
+            step = abs(steps(load, stmt.axis) or 1)
+            for first in range(0, count, LINE // (load.dtype.itemsize * step)):
                 where = Where(stmt.axis, self.text.index("add", i, first), 1)
                 form = affine(load.offset, stmt.axis)
                 assert form is not None, "what is fetched lies in a row"

@@ -58,7 +58,7 @@ class Outer(Runs):
             items = Items(stmt.axis, width, mask, tuple({stmt.axis: x} for x in each))
             found, made = dict(known), dict[Leaf, Lanes]()
             for strip in strips:
-                made |= zip(strip.into, self._fold_of(strip, found, items), strict=True)
+                made |= zip(strip.into, self._fold_of(strip, found, items, strip is strips[-1]), strict=True)
             for fill in fills:
                 made |= self._fill(fill, found, known, items)
             for leaf, slot in slots:
@@ -98,8 +98,8 @@ class Outer(Runs):
         self.splats = splats
         return made
 
-    def _fold_of(self, strip: Strip, found: Known, items: Items) -> Row:
-        """The fold of a strip in lanes, and how what comes after reads it."""
+    def _fold_of(self, strip: Strip, found: Known, items: Items, last: bool) -> Row:
+        """The fold of a strip in lanes, and how what comes after reads it. The `last` one fetches what the next indices read."""
         node, loop = strip.few, _loop_of(strip)
         assert node is not None, "what is taken together is a fold in registers"
         splats, self.splats = self.splats, {}
@@ -109,7 +109,14 @@ class Outer(Runs):
             here = Lanes(k, INDEX_TYPE)
             return here, [{node.axis: here}] * len(items.each)
 
+        def following(k: str) -> list[Known]:
+            places = (self.text.index("add", own[items.row].name, 4 * len(items.each)) for own in items.each)
+            return [{node.axis: Lanes(k, INDEX_TYPE), items.row: Lanes(at, INDEX_TYPE)} for at in places]
+
         group, element = self.rows_abreast(node, loop, found, items, row)
+        if last:
+            rows = dict(self.nest.kernel.axes)[items.row] * node.extent
+            group = self.fetching(node, loop, found, self.value(rows, found, None).name, following, group)
         where = Where(loop.axis, "0", items.width * len(items.each))
         sums = self.by_groups(node, where, "0", extent, group, element)
         for store, x in zip(loop.stores, sums, strict=True):

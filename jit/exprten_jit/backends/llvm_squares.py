@@ -14,6 +14,8 @@ from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import LINE, Tiles
 from .llvm_values import Group
 
+ABREAST = 4  # rows of a square that are computed at once: of all sixteen no register would be left for what is dear
+
 
 class InRegisters(Tiles):
     """Emits what computes a tile in squares: all of their lanes inside of it, masked at its rim."""
@@ -82,7 +84,7 @@ class InRegisters(Tiles):
             lines = [self._line(address, source.leaf.dtype, width, rows) for address in places]
             for (inside, _), x in zip(each, self._square(lines, source.leaf.dtype.itemsize), strict=True):
                 inside[into] = self.in_register(x, into.leaf.dtype)
-        values = self.abreast(stmt.store.value, each)
+        values = [x for k in range(0, width, ABREAST) for x in self.abreast(stmt.store.value, each[k : k + ABREAST])]
         values = [self.in_memory(self.widened(x, width), stmt.store.leaf.dtype) for x in values]
         dtype, size = stmt.store.leaf.dtype, stmt.store.leaf.dtype.itemsize
         lines, axis, first, many, some = (values, stmt.row, row, rows, columns)

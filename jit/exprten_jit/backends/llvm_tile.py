@@ -80,12 +80,22 @@ class Tiles(Across):
                 t.let(f"load {kind}, ptr {address}, align {dtype.itemsize}", dtype.memory, width)
                 for address in self._rows_of(stmt, stmt.tile, known, row, column)
             ]
-            below, right = t.index("sub", known[stmt.bottom].name, row), known[stmt.right].name
-            columns = zip(self._square(rows, dtype.itemsize), self._goals(stmt, known, row, column), strict=True)
-            for k, (x, address) in enumerate(columns):
-                there = t.let(f"icmp slt i64 {t.index('add', column, k)}, {right}", "i1").name
-                mask = self.below(t.select(there, below, "0"), width)
-                t.put(f"call void {function}({x}, ptr {address}, i32 {dtype.itemsize}, <{width} x i1> {mask})")
+            below, beside = (
+                t.index("sub", known[end].name, at) for end, at in ((stmt.bottom, row), (stmt.right, column))
+            )
+            columns = list(zip(self._square(rows, dtype.itemsize), self._goals(stmt, known, row, column), strict=True))
+
+            def whole() -> None:
+                for x, address in columns:
+                    t.put(f"store {x}, ptr {address}, align {dtype.itemsize}")
+
+            def some() -> None:
+                for k, (x, address) in enumerate(columns):
+                    there = t.let(f"icmp sgt i64 {beside}, {k}", "i1").name
+                    mask = self.below(t.select(there, below, "0"), width)
+                    t.put(f"call void {function}({x}, ptr {address}, i32 {dtype.itemsize}, <{width} x i1> {mask})")
+
+            t.either(t.let(f"icmp sge i64 {t.lesser(below, beside)}, {width}", "i1").name, whole, some)
 
         def squares(column: str) -> None:
             self._column(stmt, known, column, square)

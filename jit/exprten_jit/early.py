@@ -1,0 +1,87 @@
+"""What is stored from a block of columns reads them once more, while little else comes from memory: meanwhile the next block is fetched, or the
+same columns of the next index of an outer axis. Of a block that does not stay in the caches the next rows are, where they are apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from .derived import apply
+from .folds import folds_of
+from .ir import FALSE, TRUE, Axis, Kernel, Load, Local, Value, both, index, load
+from .nest import Let, Loop, Stmt, Vector
+from .placing import forms
+from .rewrite import affine, steps, substitute
+from .tiles import FAR_BYTES, Bounds
+from .vectors import computed
+
+NEAR_BYTES = 256 << 10  # of a block, so that the next one has room in the second cache beside it
+ROWS = 4  # of a larger block
+
+
+def fetched_early(
+    stmts: Sequence[Stmt],
+    kernel: Kernel,
+    loops: Sequence[Bounds],
+    bound: frozenset[Axis | Local],
+    columns: tuple[Local, Local, Local],
+) -> list[Stmt]:
+    """The statements that store, of which loops over the columns, from the first to the second of `columns` of a width that is the third,
+    fetch what is read later.
+    """
+    if kernel.reverse or kernel.few or not folds_of(*(store.value for store in kernel.stores)):
+        return list(stmts)
+    axis, size = loops[-1][0], kernel.stores[0].leaf.dtype.itemsize
+    block = prod((high for _, _, high in loops[:-1]), start=apply("minimum", columns[2], loops[-1][2]))
+    near = block < NEAR_BYTES // size
+    far = prod((high for _, high in kernel.axes), start=index(1)) >= FAR_BYTES // size
+    following = _following(kernel, loops, bound, columns, near)
+
+    def within(stmt: Stmt) -> list[Stmt]:
+        if isinstance(stmt, Loop):
+            return [replace(stmt, body=tuple(s for inner in stmt.body for s in within(inner)))]
+        if not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.axis is not axis or stmt.groups:
+            return [stmt]
+        loads = [x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None]
+        loads = [x for x in loads if x.leaf in kernel.leaves and not x.leaf.pairs and steps(x, axis) in (1, -1, 2)]
+        ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in loads))
+        when = both(far, apply("logical_or", near, _apart(loads, loops)))
+        lets = [Let(value) for value in (*forms(ahead, axis), when) if value.free]
+        return [*lets, Let(when), replace(stmt, ahead=ahead, far=when)] if ahead else [stmt]
+
+    return [s for stmt in stmts for s in within(stmt)]
+
+
+def _following(
+    kernel: Kernel,
+    loops: Sequence[Bounds],
+    bound: frozenset[Axis | Local],
+    columns: tuple[Local, Local, Local],
+    near: Value,
+) -> dict[Value, Value]:
+    """Where what is fetched lies: the next block of columns, of the last one the first of the next outer index; or some rows further."""
+    (start, end, width), (axis, _, extent) = columns, loops[-1]
+    outer, more = [a for a, _ in kernel.axes if a in bound], end < extent
+    shifts: dict[Axis, Value] = {axis: apply("where", more, width, 0 - start) if outer else width}
+    if outer:
+        shifts[outer[-1]] = apply("where", more, index(0), index(1))
+    shifts = {a: apply("where", near, shift, index(0)) for a, shift in shifts.items()}
+    if len(loops) > 1:
+        shifts[loops[-2][0]] = apply("where", near, index(0), index(ROWS))
+    return {a: a + shift for a, shift in shifts.items()}
+
+
+def _apart(loads: Sequence[Load], loops: Sequence[Bounds]) -> Value:
+    """Whether rows do not run on, so that the processor would not see the next one coming."""
+    found: Value = FALSE
+    if len(loops) < 2:
+        return found
+    (row, *_), (axis, _, extent) = loops[-2:]
+    for x in loads:
+        form = affine(x.offset, row)
+        if form is not None and row in x.offset.free:
+            apart = TRUE if steps(x, axis) != 1 else apply("not_equal", form[0], extent)
+            found = apply("logical_or", found, apart)
+    return found
