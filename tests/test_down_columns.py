@@ -101,4 +101,4 @@ def test_rows_of_a_target_that_begin_anywhere_are_stored_past_the_caches(count, 
     target = xt.asarray(memory[first : first + columns * count].reshape(columns, count))
     target[...] = standardised(xt, x.T, 1)
     wanted = xt.evaluate(standardised(xt, x, 0)).numpy()
-    assert (target.numpy().T == wanted).all()
+    assert (wanted == target.numpy().T).all()
