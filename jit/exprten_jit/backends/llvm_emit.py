@@ -196,15 +196,18 @@ class Loops(Outer):
         if stmt.unroll > 1 or stmt.stream:
             fast = t.index("add", low, t.index("and", total, -wide))
             if stmt.stream:
-                low = self._streamed(stmt, known, low, fast)
+                low = self._streamed(stmt, known, low, fast, whole if self.taken else fast)
             if stmt.unroll > 1:
+                fast = t.greater(low, fast) if self.taken else fast
                 t.loop(low, fast, wide, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None))
                 low = fast
         t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
         self._tail(stmt, known, whole, high)
 
-    def _streamed(self, stmt: Vector, known: Known, low: str, high: str) -> str:
-        """Run the whole groups past the caches where the target is large and aligned to what is stored at once. Returns where to go on."""
+    def _streamed(self, stmt: Vector, known: Known, low: str, high: str, whole: str) -> str:
+        """Run the whole groups up to `high` past the caches where the target is large and aligned to what is stored at once, and single vectors
+        up to `whole`. Returns where to go on.
+        """
         assert stmt.stream is not None, "a row that may be stored past the caches"
         t, places = self.text, "0"
         for store in stmt.stores:
@@ -225,7 +228,11 @@ class Loops(Outer):
         t.loop(low, end, step, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None, stream=True))
         if not self.taken:  # of a row of many it comes after all of them
             t.when(apply, self._fence)
-        return end
+        if whole == high:
+            return end
+        last = t.select(apply, whole, low)
+        t.loop(end, last, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None, stream=True))
+        return last
 
     def _fence(self) -> None:
         """Stores past the caches are ordered by nothing else."""
