@@ -93,6 +93,15 @@ def test_a_function_of_two_is_within_one_unit_of_the_last_place(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_large_powers_of_numbers_near_one_are_within_one_unit(dtype):
+    """What is left of a logarithm is multiplied by the exponent, and may be as large as one of the 16 powers of 2**(1 / 16)."""
+    rng, info = np.random.default_rng(7), np.finfo(dtype)
+    x = (1 + rng.choice([-1, 1], 100_000) * np.exp2(rng.uniform(-info.nmant, -1, 100_000))).astype(dtype)
+    y = (rng.uniform(-0.99, 0.99, len(x)) * np.log(float(info.max)) / np.log(x.astype(np.float64))).astype(dtype)
+    assert_close(xt.evaluate(xt.power(xt.asarray(x), xt.asarray(y))).numpy(), truth("power", x, y), 1, x, y)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("name", [*ONE, *TWO, *SPECIAL_FUNCTIONS, *ACTIVATIONS, *SUMS])
 def test_the_bits_are_the_interpreters_at_every_width(name, dtype):
     row = of_numpy(dtype)
@@ -194,7 +203,7 @@ def test_next_to_whole_quarters_little_is_left_of_an_argument_and_all_of_it_is_r
     assert_close(got, truth(name, x), MOST.get(name, 1), x)
 
 
-@pytest.mark.parametrize("name", ["sin", "cos", "log", "sinh", "cbrt"])
+@pytest.mark.parametrize("name", ["sin", "cos", "log", "sinh", "cbrt", "tanh"])
 def test_the_bits_are_the_same_where_lookups_are_loads(monkeypatch, name):
     row, machine = of_numpy(np.dtype(np.float32)), llvm_run.machine()
     x = samples(row.numpy, seed=9, count=500)
@@ -232,6 +241,7 @@ def test_the_fast_tier_is_within_four_units(name, dtype):
 
 ONE_TIER = [
     ("tan", np.float64),
+    ("tanh", np.float32),
     ("arctan", np.float64),
     ("cosh", np.float64),
     ("log2", np.float32),

@@ -10,10 +10,12 @@ import struct
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import mpmath as mp
 import sines
+import tanhs
 
 TARGET = Path(__file__).parents[2] / "jit" / "exprten_jit" / "vmath" / "coefficients.py"
 Function = Callable[[mp.mpf], mp.mpf]
@@ -256,6 +258,9 @@ FITS: dict[str, Fit] = {
     "POWER_LOG_32": Fit(
         "2 (log(1 + r) - r + r² / 2) / r³", lambda r: 2 * _log_rest(r), -0.03559, 0.03559, 3, lambda r: r * r, 32
     ),
+    "POWER_LOG_64": Fit("the same", lambda r: 2 * _log_rest(r), -0.03559, 0.03559, 9, lambda r: r * r),
+    "EXP_TABLE_32": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -0.02167, 0.02167, 1, lambda r: r * r, 32),
+    "EXP_TABLE_64": Fit("(exp(r) - 1 - r) / r²", _exp_rest, -0.02167, 0.02167, 4, lambda r: r * r),
     "SIN_32": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, EIGHTH, 2, lambda z: z, 32),
     "SIN_64": Fit("(sin(r) / r - 1) / r² in r²", _root(_sin_rest), 0, EIGHTH, 5, lambda z: z),
     "COS_32": Fit("(cos(r) - 1 + r² / 2) / r⁴ in r²", _root(_cos_rest), 0, EIGHTH, 2, lambda z: z * z, 32),
@@ -280,7 +285,6 @@ FITS: dict[str, Fit] = {
     "SINH_64": Fit("(sinh(r) / r - 1) / r² in r²", _root(_sinh_rest), 0, HALF_LN2**2, 4, lambda z: z),
     "COSH_32": Fit("(cosh(r) - 1) / r² in r²", _root(_cosh_rest), 0, HALF_LN2**2, 2, lambda z: z, 32),
     "COSH_64": Fit("(cosh(r) - 1) / r² in r²", _root(_cosh_rest), 0, HALF_LN2**2, 4, lambda z: z),
-    "TANH_32": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.85, 6, lambda z: z, 32),
     "TANH_64": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.9, 14, lambda z: z),
     "LOG2_TABLE_64": Fit(
         "(log2(1 + r) / r - 1 / ln(2)) / r", lambda f: (_log_of(f) - 1) / f / mp.log(2), -0.03559, 0.03559, 8, abs
@@ -338,7 +342,7 @@ def words(zeros: int, count: int) -> list[int]:
 
 
 FIRST = 0x3F33C000  # the bits of the float32 at which the first of 16 intervals up to twice as much begins
-COARSE = 16  # bits behind the point: 8 more stand before it
+COARSE = {32: 16, 64: 40}  # bits behind the point: 8 more stand before it, of float64 11
 
 
 def number(bits: int) -> float:
@@ -356,17 +360,24 @@ def inverses() -> list[float]:
     return found
 
 
-def coarse(x: mp.mpf) -> float:
-    return float(mp.nint(x * 2**COARSE) / 2**COARSE)
+def coarse(x: mp.mpf, bits: int = 32) -> float:
+    return float(mp.nint(x * 2 ** COARSE[bits]) / 2 ** COARSE[bits])
 
 
-def fine(x: mp.mpf) -> float:
-    return rounded(x - coarse(x), 32)
+def fine(x: mp.mpf, bits: int = 32) -> float:
+    return rounded(x - coarse(x, bits), bits)
 
 
-def logs(part: Callable[[mp.mpf], float]) -> list[float]:
+def logs(part: Callable[[mp.mpf, int], float], bits: int) -> list[float]:
     """Twice the logarithms of c."""
-    return [part(-2 * mp.log(n)) for n in inverses()]
+    return [part(-2 * mp.log(n), bits) for n in inverses()]
+
+
+def sixteenth_powers(bits: int, rest: bool = False) -> list[float]:
+    """2**(j / 16), or twice the logarithms of what is left over."""
+    exact = [mp.mpf(2) ** (mp.mpf(j) / 16) for j in range(16)]
+    near = [rounded(x, bits) for x in exact]
+    return [rounded(2 * mp.log(x / mp.mpf(y)), bits) for x, y in zip(exact, near, strict=True)] if rest else near
 
 
 SHARE = 0.92  # of a natural logarithm: what is left for the sum with r is a little smaller than r where r ends a binade
@@ -425,8 +436,21 @@ def binary_logs(part: int) -> list[float]:
 
 CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
     "LOG_INVERSE": ("1 / c for 16 intervals", inverses),
-    "LOG_COARSE": ("The logarithms of c², to 16 bits", lambda: logs(coarse)),
-    "LOG_FINE": ("What is left of them", lambda: logs(fine)),
+    **{
+        f"{name}_{bits}": (about, lambda made=made, bits=bits: made(bits))
+        for bits, to in COARSE.items()
+        for name, about, made in (
+            ("LOG_COARSE", f"The logarithms of c², to {to} bits", lambda bits: logs(coarse, bits)),
+            ("LOG_FINE", "What is left of them", lambda bits: logs(fine, bits)),
+            ("LOG_TWO", "Parts of the logarithm of 4", lambda bits: [part(mp.log(4), bits) for part in (coarse, fine)]),
+            ("EXP_SIXTEENTH", "2**(j / 16)", sixteenth_powers),
+            (
+                "EXP_SIXTEENTH_REST",
+                "Twice the logarithms of what is left of them",
+                partial(sixteenth_powers, rest=True),
+            ),
+        )
+    },
     **{
         f"{name}_{('MOST', 'LEAST')[part]}_32": (
             f"{('Most', 'The rest')[part]} of the logarithms of c{to}",
@@ -441,7 +465,6 @@ CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
     },
     "LOG2_COARSE": ("The logarithms of c to base 2, to 40 bits", lambda: binary_logs(0)),
     "LOG2_FINE": ("What is left of these", lambda: binary_logs(1)),
-    "LOG_TWO": ("Parts of the logarithm of 4", lambda: [part(mp.log(4)) for part in (coarse, fine)]),
     "ATAN_MIDDLE": ("Numbers in 16 intervals", middles),
     "ATAN_OF_MIDDLE": ("Their arctangents", lambda: [float(mp.atan(x)) for x in middles()]),
     "PI_LESS_ATAN": ("pi less these", lambda: behind(0)),
@@ -460,6 +483,14 @@ CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
             lambda n=n: sines.tables()[n],
         )
         for n in range(sines.DEGREE + 1)
+    },
+    "TANH_AT_32": ("Numbers in 16 pieces", lambda: tanhs.tables()[0]),
+    **{
+        f"TANH_{n}_32": (
+            f"Of r**{n} in the tanh of these and r, as tests/accuracy/tanhs.py finds them",
+            lambda n=n: tanhs.tables()[n + 1],
+        )
+        for n in range(tanhs.DEGREE + 1)
     },
     "PI_64": ("Parts of pi", lambda: parts(mp.pi, 64, 2)),
     "LN2_64": ("Parts of ln(2)", lambda: parts(mp.log(2), 64, 2)),

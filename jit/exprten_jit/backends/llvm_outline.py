@@ -18,6 +18,7 @@ from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Text
 
 POOL = "@parallel"
+FEW_LINES = 200  # of a function: what they compute fits into registers
 
 
 class Outlined(Loops):
@@ -36,6 +37,10 @@ class Outlined(Loops):
 
     def _end(self, head: str) -> str:
         self.text.put("ret void")
+        if not self.text.reserved and len(self.text.lines) > FEW_LINES:
+            self.text.reserve(
+                "i64"
+            )  # so that the stack is aligned, and no register is saved across two lines of the cache
         body = "\n".join(["entry:", *self.text.reserved, *_needed(self.text.lines)])
         return f"define {head} nounwind {{\n{body}\n}}"
 

@@ -1,4 +1,4 @@
-"""sinh and cosh, of powers of two and polynomials; tanh, of exp(abs(x)); their inverses, of a logarithm whose argument has two parts."""
+"""sinh and cosh, of powers of two and polynomials; tanh, of 16 pieces or exp(abs(x)); their inverses, of a logarithm whose argument has two parts."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from .terms import (
     fast_two_sum,
     fma,
     lesser,
+    lookup,
     nearest,
     polynomial,
     power_of_two,
@@ -29,17 +30,29 @@ from .terms import (
     where,
 )
 
-_TANH = {32: (c.TANH_32, 0.92, 10.0), 64: (c.TANH_64, 0.9**0.5, 20.0)}
+_PIECES = (c.TANH_0_32, c.TANH_1_32, c.TANH_2_32, c.TANH_3_32, c.TANH_4_32, c.TANH_5_32, c.TANH_6_32)
 
 
 def tanh(a: Term) -> Term:
-    """A polynomial up to 1 or so, then 1 - 2 / (exp(2 x) + 1). Within 1 unit of the last place, of float64 within 1.1."""
-    series, bound, most = _TANH[a.dtype.bits]
-    y = lesser(fabs(a), most)
+    """Within 1 unit of the last place, of float64 within 1.1."""
+    return copysign(_tanh32(fabs(a)) if a.dtype.bits == 32 else _tanh64(fabs(a)), a)
+
+
+def _tanh32(x: Term) -> Term:
+    """Of c + r it is s + r m, m a polynomial of r: of 16 pieces, which are quarters of binades of x + 3/4."""
+    y = lesser(x, 10.0)
+    piece = (y + 0.75).bits() >> 21
+    r = y - lookup(piece, c.TANH_AT_32)
+    s, *series = (lookup(piece, entries) for entries in _PIECES)
+    return fma(polynomial(series, r), r, s)
+
+
+def _tanh64(x: Term) -> Term:
+    """A polynomial up to 1 or so, then 1 - 2 / (exp(2 x) + 1)."""
+    y = lesser(x, 20.0)
     z = y * y
-    near = fma(y * z, polynomial(series, z), y)
-    far = 1.0 - 2.0 / (exp_between(y + y) + 1.0)
-    return copysign(where(y < bound, near, far), a)
+    near = fma(y * z, polynomial(c.TANH_64, z), y)
+    return where(y < 0.9**0.5, near, 1.0 - 2.0 / (exp_between(y + y) + 1.0))
 
 
 @dataclass(frozen=True)

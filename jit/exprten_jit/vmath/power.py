@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from . import coefficients as c
 from . import terms
 from .double import Double, product
 from .exp import LOG2_E
-from .log import LN2, interval, split
+from .log import LN2, interval
 from .terms import (
     INF,
     NAN,
@@ -15,6 +17,7 @@ from .terms import (
     copysign,
     fabs,
     fast_two_sum,
+    floor,
     fma,
     greater,
     lesser,
@@ -50,7 +53,6 @@ def log2_double(k: Term, f: Term) -> Double:
 
 _HALF_INVERSE = {32: 0x7E7311C3, 64: 0x7FCE623822FC16E6}
 _CBRT = {32: c.CBRT_32, 64: c.CBRT_64}
-MOST = 2.0**64  # an exponent as good as infinite
 
 
 def exp2_double(a: Double) -> tuple[Double, Term]:
@@ -66,58 +68,97 @@ def exp2_double(a: Double) -> tuple[Double, Term]:
     return Double(one, fma(t * t, polynomial(c.EXP2_64[1:], t), lost + fma(r, r_low, r_low))), k
 
 
-def _power64(x: Term, more: int, y: Term) -> Term:
-    """(2**more x)**y for a normal x above 0."""
-    k, f = split(x)
-    log = log2_double(as_float(k + more), f)
-    high = y * log.high
-    value, exponent = exp2_double(Double(high, fma(y, log.high, -high) + y * log.low))
-    return scale(value.value, exponent)
+@dataclass(frozen=True)
+class _Power:
+    """Of a format: twice the arguments at which exp is 0 and infinite; the logarithm of 4 and those of c², each in two parts, the first
+    so short that they add up without an error, and a polynomial in two halves; 2**(j / 16), what is left of it, and a polynomial.
+    """
+
+    bound: float
+    two: tuple[float, ...]
+    coarse: tuple[float, ...]
+    fine: tuple[float, ...]
+    log: tuple[tuple[float, ...], ...]
+    powers: tuple[float, ...]
+    rest: tuple[float, ...]
+    exp: tuple[float, ...]
+
+
+_POWER = {
+    32: _Power(
+        224.0,
+        c.LOG_TWO_32,
+        c.LOG_COARSE_32,
+        c.LOG_FINE_32,
+        (c.POWER_LOG_32,),
+        c.EXP_SIXTEENTH_32,
+        c.EXP_SIXTEENTH_REST_32,
+        c.EXP_TABLE_32,
+    ),
+    64: _Power(
+        1500.0,
+        c.LOG_TWO_64,
+        c.LOG_COARSE_64,
+        c.LOG_FINE_64,
+        (c.POWER_LOG_64[:5], c.POWER_LOG_64[5:]),
+        c.EXP_SIXTEENTH_64,
+        c.EXP_SIXTEENTH_REST_64,
+        c.EXP_TABLE_64,
+    ),
+}
 
 
 def _twice_log(x: Term, more: Term | int) -> Double:
-    """The logarithm of (2**more x)² for a normal float32 x above 0, within 2**-36 of itself: k of log(4), that of c², and 2 log(1 + r).
+    """The logarithm of (2**more x)² for a normal x above 0, within 2**-36 of itself, of float64 2**-64: k of log(4), that of c², and
+    2 log(1 + r).
 
     With c one of 16 and 1 + r = 2**-k x / c, r is exact; 2 r - r² is kept in two parts.
     """
+    rows = _POWER[x.dtype.bits]
     count, entry, r = interval(x)
     k = as_float(count + more)
-    square = r * r
-    base = fma(k, c.LOG_TWO[0], lookup(entry, c.LOG_COARSE))
-    least = fma(k, c.LOG_TWO[1], lookup(entry, c.LOG_FINE))
-    near, lost = fast_two_sum(r + r, -square)
+    square, double = r * r, r + r
+    base = fma(k, rows.two[0], lookup(entry, rows.coarse))
+    least = fma(k, rows.two[1], lookup(entry, rows.fine))
+    near = double - square
     high, beyond = fast_two_sum(base, near)
-    least = fma(square * r, polynomial(c.POWER_LOG_32, r), least - fma(r, r, -square))
-    return Double(high, least + (lost + beyond))
+    cube, (series, *further) = square * r, (polynomial(part, r) for part in rows.log)
+    for part in further:
+        series = fma(cube * square, part, series)
+    least = fma(cube, series, least - fma(r, r, -square))
+    return Double(high, least + (((double - near) - square) + beyond))
 
 
 def _exp_of_half(a: Double) -> Term:
-    """exp((a.high + a.low) / 2), where a.low is at most 1 unless that is 0 or infinite."""
-    high, low = lesser(greater(a.high, -224.0), 192.0), lesser(greater(a.low, -1.0), 1.0)
-    k, _ = nearest(high, LOG2_E / 2)
-    r = fma(k, -2.0 * LN2[32][0], high) + fma(k, -2.0 * LN2[32][1], low)
-    return scale(polynomial([x * 0.5**n for n, x in enumerate((1.0, 1.0, *c.EXP_32))], r), k)
+    """exp((a.high + a.low) / 2): of k / 16, a power of two and one of 16 numbers, and of what is left, at most ln(2) / 32."""
+    rows, (high, low) = _POWER[a.high.dtype.bits], LN2[a.high.dtype.bits]
+    k, shifted = nearest(a.value, 8 * LOG2_E, unit=1 / 16)
+    power, rest = (lookup(shifted.bits(), entries) for entries in (rows.powers, rows.rest))
+    r = fma(k, -2.0 * high, a.high) + (fma(k, -2.0 * low, a.low) + rest)
+    series = polynomial([x * 0.5**n for n, x in enumerate((1.0, *rows.exp), 1)], r)
+    return scale(fma(power * r, series, power), floor(k))
 
 
-def _power32(x: Term, y: Term, more: Term | int = 0) -> Term:
-    """(2**more x)**y for a normal x above 0 and a y up to 2**64."""
-    log = _twice_log(x, more)
+def _of_normal(x: Term, y: Term, more: Term | int = 0, far: bool = False) -> tuple[Term, Term]:
+    """((2**more x)**y, twice its logarithm) for a normal x above 0; unless `far` the logarithm has to be within the bound."""
+    log, bound = _twice_log(x, more), _POWER[x.dtype.bits].bound
     high = y * log.high
-    return _exp_of_half(Double(high, fma(y, log.low, fma(y, log.high, -high))))
+    low = fma(y, log.low, fma(y, log.high, -high))
+    if far:
+        near = lesser(greater(high, -bound), bound)
+        high, low = near, where(near.equals(high), low, 0.0)
+    return _exp_of_half(Double(high, low)), high
 
 
 def power(x: Term, y: Term) -> Term:
     """Within 1 unit of the last place; C's values for zeros, infinities, NaN and a base below 0."""
-    size = fabs(x)
+    size, up = fabs(x), x.form.mantissa + 2
     base = where(size.equals(0.0) | ~(size < INF), 1.0, size)
-    if x.dtype.bits == 32:
-        small = base < x.form.tiny
-        bounded = lesser(greater(y, -MOST), MOST)
-        there = _power32(where(small, base * 2.0**25, base), bounded, where(small, base.bits().like(-25), 0))
-        return rarely(~(ordinary(x) & (fabs(y) < MOST)), _special(x, y, there), _power32(x, y))
-    up = x.form.mantissa + 2
-    there = where(base < x.form.tiny, _power64(base * 2.0**up, -up, y), _power64(base, 0, y))
-    return rarely(~(ordinary(x) & (fabs(y) < INF)), _special(x, y, there), _power64(x, 0, y))
+    small = base < x.form.tiny
+    there, _ = _of_normal(where(small, base * 2.0**up, base), y, where(small, base.bits().like(-up), 0), far=True)
+    value, twice_log = _of_normal(x, y)
+    odd = ~(ordinary(x) & (fabs(twice_log) < _POWER[x.dtype.bits].bound))
+    return rarely(odd, _special(x, y, there), value)
 
 
 def _special(x: Term, y: Term, ordinary: Term) -> Term:

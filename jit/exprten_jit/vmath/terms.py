@@ -225,12 +225,12 @@ def ordinary(a: Term, spared: int = 0, least: int | None = None) -> Term:
     return a.bits(unsigned) - low < high - low
 
 
-def polynomial(coefficients: Sequence[float], x: Term) -> Term:
+def polynomial(coefficients: Sequence[float | Term], x: Term) -> Term:
     """The sum of c[k] x**k (Horner)."""
-    total: Term | None = None
-    for c in reversed(coefficients):
-        total = x.like(c) if total is None else fma(total, x, c)
-    assert total is not None
+    *rest, last = coefficients
+    total = last if isinstance(last, Term) else x.like(last)
+    for c in reversed(rest):
+        total = fma(total, x, c)
     return total
 
 

@@ -195,18 +195,11 @@ def _by_intervals(tables: tuple[tuple[float, ...], ...], otherwise: Callable[[Te
         least, shifted = nearest(a, 8 / PI, unit=_LEAST)
         first, second = fma(least, -one / _LEAST, a), least * (two / _LEAST)
         s, *series = (lookup(shifted.bits(), entries) for entries in tables)
-        m = _polynomial_of(series, first - second)
+        m = polynomial(series, first - second)
         product = fma(m, first, -(m * second))
         return rarely(_smaller(s + first, least), otherwise(a), s + product)
 
     return function
-
-
-def _polynomial_of(terms: list[Term], x: Term) -> Term:
-    total = terms[-1]
-    for term in reversed(terms[:-1]):
-        total = fma(total, x, term)
-    return total
 
 
 def _smaller(a: Term, b: Term) -> Term:
