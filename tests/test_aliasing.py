@@ -437,6 +437,22 @@ def test_remap_of_the_target_is_refused(name):
     np.testing.assert_array_equal(t.numpy(), numbers((6, 6)))
 
 
+ONE = {  # each folds an axis of one element only
+    "flip": lambda t: xt.flip(t * 1, 1) - xt.mean(xt.ones((1, 6)), 0),
+    "flipped view": lambda t: t[:, ::-1] + xt.argmax(xt.zeros((6, 1)), 1)[:, None] * 1.0,
+    "inside": lambda t: xt.where(xt.any(t[:, None, ::-1] > 0, 1), t, 1.0),
+    "own": lambda t: t + xt.max(xt.transpose(t)[None], 0),
+}
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_a_fold_along_one_element_permits_no_more_than_its_operand(name):
+    t = xt.array(numbers((6, 6)))
+    with pytest.raises(xt.AliasError, match="is also read at other positions"):
+        t[...] = xt.cast(ONE[name](t), xt.float32)
+    np.testing.assert_array_equal(t.numpy(), numbers((6, 6)))
+
+
 def test_remap_beside_the_target_is_legal():
     data = numbers((6, 6))
     t = xt.array(data)

@@ -736,6 +736,37 @@ def test_arguments_that_overlap_are_refused_or_ordered():
     assert np.array_equal(base.numpy(), before)
 
 
+@pytest.mark.parametrize("shift", [-1, 1])
+@pytest.mark.parametrize("turned", [False, True], ids=["a runs as b", "a runs the other way"])
+def test_an_order_is_that_of_the_loops_whichever_target_needs_it(turned, shift):
+    @xt.kernel
+    def two(a, b, c):
+        a[...] = c * 2.0
+        b[...] = c + a
+
+    for n in (5, 200):
+        base = np.arange(n + 2.0)
+        b, c = base[1 : n + 1][::-1], base[1 + shift : n + 1 + shift][::-1]
+        a, want = np.zeros(n)[:: 1 if turned else -1], 3 * c
+        two(xt.asarray(a), xt.asarray(b), xt.asarray(c))
+        np.testing.assert_array_equal(b, want)
+
+
+def test_an_order_that_the_loops_do_not_have_is_refused():
+    @xt.kernel
+    def two(a, b, c):
+        a[...] = c * 2.0
+        b[...] = c + a
+
+    base = np.arange(13.0)
+    b, c, a = base[:-1].reshape(3, 4), base[1:].reshape(3, 4), np.zeros((4, 3)).T  # columns outside, rows inside
+    with pytest.raises(xt.AliasError, match="two: c of shape"):
+        two(*map(xt.asarray, (a, b, c)))
+    assert base.tolist() == list(range(13)) and not a.any()
+    two(*map(xt.asarray, (np.zeros((3, 4)), b, c)))
+    assert base.tolist() == [*range(3, 39, 3), 12]
+
+
 def test_a_kernel_made_for_tensors_apart_is_not_taken_for_those_that_overlap():
     @xt.kernel
     def both(a, b):

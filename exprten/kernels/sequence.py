@@ -11,7 +11,7 @@ from ..modes import MODES
 from ..options import current
 from ..statement.gather import WEAK, Gathered, gather
 from ..statement.launch import launch_of
-from ..statement.overlap import inside, order, shares
+from ..statement.overlap import inside, order, shares, walked
 from ..statement.running import Launch, Statement
 
 
@@ -59,6 +59,8 @@ def _direction(
             if not found.indexed and inside(*mine, *theirs):
                 continue
             way = order(mine[0], mine[1], *theirs) if theirs[2] == mine[2] and not found.indexed else None
+            if way is not None:  # the loops are those of the first target
+                way = walked(way, stored.layout, node.targets[0].layout)
             strict = node.key.map[k].strict and n in reads[k]
             if (way is None and not found.folds) or (strict and way != "same"):
                 raise node.refusal(leaf)

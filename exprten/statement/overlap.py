@@ -69,6 +69,18 @@ def order(target: int, layout: Layout, address: int, of: Layout, itemsize: int) 
     return "forward" if distance > 0 else "reverse"
 
 
+def walked(way: str, layout: Layout, by: Layout) -> str | None:
+    """What an order of the elements of `layout` is where they are walked as those of another layout are: the same, the opposite,
+    or None where that one's axes are walked one inside of the other in another way.
+    """
+    live = [k for k, n in enumerate(layout.shape) if n > 1]
+    mine, theirs = (sorted(live, key=lambda k: -abs(view.strides[k])) for view in (layout, by))
+    turned = {(layout.strides[k] > 0) != (by.strides[k] > 0) for k in live}
+    if way == "same" or (mine == theirs and turned <= {False}):
+        return way
+    return {"forward": "reverse", "reverse": "forward"}[way] if mine == theirs and turned == {True} else None
+
+
 def inside(a: int, a_layout: Layout, a_size: int, b: int, b_layout: Layout, b_size: int) -> bool:
     """Whether each element of one view lies in the element of the other at the same place, and in no other element: the parts of
     complex numbers.

@@ -26,18 +26,14 @@ class Elsewhere:
 
 
 def elsewhere(kernel: Kernel) -> tuple[Elsewhere, ...]:
-    """The loads that are not obviously at the position being stored: from a target; and where there are folds, from any leaf,
-    because it may overlap the target another time.
+    """The loads that are not obviously at the position being stored: from a target, and from any other leaf, because it may overlap
+    the target another time. (A statement may have a fold, and its kernel none: a sum along an axis of one element is its operand.)
     """
-    targets = {store.leaf for part in kernel.parts for store in part.stores}
-    folded = any(folds_of(store.value) for part in kernel.parts for store in part.stores)
     found: list[Elsewhere] = []
     for t, part in enumerate(kernel.parts):
         stored = {(store.leaf, store.offset) for store in part.stores}
         reads = dict.fromkeys(read for store in part.stores for read in loads(store.value))
-        for load, folds in reads:
-            if (folded or load.leaf in targets) and (load.leaf, load.offset) not in stored:
-                found.append(Elsewhere(t, load, folds))  # no clearer as one expression
+        found += [Elsewhere(t, load, folds) for load, folds in reads if (load.leaf, load.offset) not in stored]
     return tuple(found)
 
 
