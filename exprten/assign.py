@@ -55,8 +55,9 @@ def prepare(mode: Mode, target: Leaf | Joined, value: Any) -> tuple[Statement, L
     found = gather(e, types[-1], target)
     addresses, buffers = addresses_of(target, found)
     operand_of = operands_of(addresses, target, found)
-    if e is target and not mode.op:
-        return None
+    equal = isinstance(e, Leaf) and isinstance(target, Leaf) and operand_of[0] == operand_of[-1]
+    if (e is target or equal) and not mode.op:
+        return None  # after `t[...] -= x` Python assigns the view to itself
     direction, overlapping = _direction(mode, target, found, addresses, operand_of)
     if not target.size:
         return None

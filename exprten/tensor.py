@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -347,9 +348,9 @@ def resolve_shape(size: int, shape: Any, operation: str) -> Shape:
     extents = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     given = [operator.index(n) for n in extents]
     if given.count(-1) == 1:
-        others = int(np.prod([n for n in given if n != -1], dtype=np.int64))
+        others = prod(n for n in given if n != -1)
         given[given.index(-1)] = size // others if others and size % others == 0 else -1
-    if min(given, default=0) < 0 or int(np.prod(given, dtype=np.int64)) != size:
+    if min(given, default=0) < 0 or prod(given) != size:
         raise ShapeError(f"{operation}: {size} elements do not make shape {tuple(extents)}")
     return shapes.intern_shape(tuple(given))
 
@@ -425,15 +426,13 @@ def assign(target: T, req: str, value: Any) -> T:
 
 def _settle(view: Tensor, value: Any) -> None:
     """`t[index] = value`. After `t[index] -= e` Python assigns the view to itself: that is done already."""
-    if (
-        isinstance(value, Tensor)
-        and value.layout is view.layout
-        and value.key is view.key
-        and value.buffer is view.buffer
-        and value.offset == view.offset
-    ):
-        return
-    _assign_whole(view, value)
+    if not (isinstance(value, Tensor) and same_view(value, view)):
+        _assign_whole(view, value)
+
+
+def same_view(a: Leaf, b: Leaf) -> bool:
+    """Whether two handles show the same elements of the same memory."""
+    return a.layout is b.layout and a.key is b.key and a.buffer is b.buffer and a.offset == b.offset
 
 
 late["handle"] = handle

@@ -222,6 +222,23 @@ def test_in_place_on_a_slice_runs_once():
     assert t.numpy().tolist() == [10, -1, -2, -1, -2, -1, -2, -1, -2]
 
 
+def test_in_place_on_all_of_a_tensor_is_one_statement():
+    t, one = xt.zeros(9), xt.ones(9)
+    for _ in range(2):
+        t[...] += one
+    before = xt.stats()
+    t[...] += one
+    after = xt.stats()
+    assert after.hits + after.compiles <= before.hits + before.compiles + 1
+    assert t.numpy().tolist() == [3] * 9
+    assert "a[...] = a" not in accumulate.plan(t, one).explain()
+
+
+@xt.kernel
+def accumulate(a, b):
+    a[...] += b
+
+
 def test_assignment_to_a_transposed_view_is_an_assignment():
     t = xt.zeros((2, 3))
     t.T = xt.array(numbers((3, 2)))

@@ -100,6 +100,8 @@ SHAPES = [
     Case("reshape size", "w.reshape(3, -1)", xt.ShapeError, "reshape: 16 elements do not make shape (3, -1)"),
     Case("reshape two unknown", "xt.reshape(w + 1, (-1, -1))", xt.ShapeError, "reshape: 16 elements do not make shape (-1, -1)"),
     Case("negative extent", "xt.Tensor((2, -1))", xt.ShapeError, "Tensor: shape (2, -1) has a negative extent"),
+    Case("too many elements", "xt.zeros((2**40, 2**40))", xt.ShapeError, f"zeros: shape ({2**40}, {2**40}) has more than {2**63 - 1} elements, which no index can count"),
+    Case("a reshape that wraps", "xt.zeros(0).reshape(2**32, 2**32)", xt.ShapeError, f"reshape: 0 elements do not make shape ({2**32}, {2**32})"),
     Case("negative extent of zeros", "xt.zeros((2, -1))", xt.ShapeError, "zeros: shape (2, -1) has a negative extent"),
     Case("shape of letters", "xt.Tensor('ab')", xt.ShapeError, "Tensor: shape 'ab' is not made of integers"),
     Case("shape of a float", "xt.Tensor(1.5)", xt.ShapeError, "Tensor: shape 1.5 is not made of integers"),
@@ -323,6 +325,8 @@ MEMORY = [
          "the operand first: xt.evaluate(operand)"),
     Case("out of memory", "xt.empty(1 << 50, xt.uint8)", xt.OutOfMemoryError,
          f"allocate: {1 << 50} bytes on cpu are not to be had; {{in_use}} bytes are in use by exprten"),
+    Case("more bytes than NumPy counts", "xt.empty(1 << 62)", xt.OutOfMemoryError,
+         f"allocate: {1 << 64} bytes on cpu are not to be had; {{in_use}} bytes are in use by exprten"),
 ]
 
 DEVICES = [

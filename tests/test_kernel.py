@@ -416,6 +416,17 @@ def test_static_values_are_told_apart_by_type():
         assert w.item() == expected
 
 
+def test_zeros_of_either_sign_are_two_static_values():
+    @xt.kernel
+    def filled(w, *, values):
+        w[...] = values[0]
+
+    w, traces = xt.zeros(1), 3
+    for value in (0.0, -0.0, float("nan")) * traces:
+        filled(w, values=(value,))
+        assert repr(w.item()) == repr(value)
+
+
 # Scalars.
 
 

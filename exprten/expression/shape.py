@@ -9,6 +9,7 @@ import operator
 import weakref
 from collections import deque
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 from ..errors import DTypeError, ShapeError
@@ -16,6 +17,7 @@ from ..errors import DTypeError, ShapeError
 Shape = tuple[int, ...]
 
 _shapes: dict[Shape, Shape] = {}
+MAX_SIZE = 2**63 - 1
 MAX_SHAPES = 65536  # interned shapes; beyond it the table starts afresh and equal shapes are only found equal
 
 
@@ -27,7 +29,9 @@ def intern_shape(shape: Shape) -> Shape:
 
 
 def shape_of(shape: Any, operation: str) -> Shape:
-    """A shape as a user writes it: an int or a sequence of them. Raises ShapeError for a negative extent."""
+    """A shape as a user writes it: an int or a sequence of them. Raises ShapeError for a negative extent, and for too many
+    elements.
+    """
     try:
         extents = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
         checked = tuple(operator.index(n) for n in extents)
@@ -35,6 +39,8 @@ def shape_of(shape: Any, operation: str) -> Shape:
         raise ShapeError(f"{operation}: shape {shape!r} is not made of integers") from None
     if any(n < 0 for n in checked):
         raise ShapeError(f"{operation}: shape {checked} has a negative extent")
+    if prod(max(n, 1) for n in checked) > MAX_SIZE:
+        raise ShapeError(f"{operation}: shape {checked} has more than {MAX_SIZE} elements, which no index can count")
     return intern_shape(checked)
 
 

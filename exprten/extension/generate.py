@@ -9,6 +9,7 @@ import numpy as np
 
 from ..expression.expr import Expr, Iota, cast
 from ..expression.key import dtype_row
+from ..expression.shape import shape_of
 from ..storage.device import Device, cpu
 
 
@@ -30,7 +31,7 @@ def range(  # noqa: A001  # mshadow's name
     whole = all(isinstance(x, int | np.integer) for x in (start, stop, step))
     row = dtype_row(dtype if dtype is not None else np.int64 if whole else np.float32, "range")
     count = max(0, ceil((stop - start) / step)) * repeat
-    k: Expr = Iota((count,), 0, device or cpu())
+    k: Expr = Iota(shape_of((count,), "range"), 0, device or cpu())
     if repeat > 1:
         k = k // repeat
     values = k * int(step) + int(start) if whole else cast(k, np.float64) * float(step) + float(start)

@@ -250,4 +250,4 @@ def _typed(x: Any) -> Any:
         raise TypeError(
             f"kernel: a {type(x).__name__} in a tuple; a tuple is part of the signature, and holds bool, str, None and numbers"
         )
-    return (type(x), x)
+    return (type(x), x.hex() if isinstance(x, float) else x)  # zeros of either sign are two, and a NaN is itself

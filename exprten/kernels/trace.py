@@ -23,7 +23,7 @@ from ..expression.stores import Row, Stores, stores
 from ..modes import Mode
 from ..statement.gather import Gathered, gather
 from ..storage.buffer import Promised
-from ..tensor import Tensor, handle, view_of
+from ..tensor import Tensor, handle, same_view, view_of
 
 ELEMENTWISE = (Apply, Leaf, Scalar)
 
@@ -54,7 +54,7 @@ class Trace:
     def record(self, mode: Mode, target: Leaf, value: Any) -> None:
         """A statement. Raises what can be known of it now."""
         e = without_calls(coerce(value, f"assign: target {mode.symbol} value"), self.title)
-        if e is target and not mode.op:
+        if isinstance(e, Leaf) and same_view(e, target) and not mode.op:
             return
         if self.statements and self.statements[0].target.shape != target.shape:
             raise ShapeError(

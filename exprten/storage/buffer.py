@@ -177,7 +177,7 @@ def allocate(nbytes: int, device: Device, zeroed: bool = False) -> Buffer:
         return _on_gpu(nbytes, gpu(device.index))
     try:
         block = (np.zeros if zeroed else np.empty)(nbytes + ALIGNMENT, np.uint8)
-    except MemoryError as error:
+    except (MemoryError, ValueError) as error:  # ValueError: more than NumPy can count
         raise _out_of_memory(nbytes, device, "") from error
     start = ctypes.addressof(ctypes.c_char.from_buffer(block.data))  # an array's own `ctypes` takes five times as long
     address = -(-start // ALIGNMENT) * ALIGNMENT
