@@ -78,7 +78,7 @@ FAR = (
 
 
 @pytest.mark.parametrize("statement", [softmax, standardised])
-@pytest.mark.parametrize(("shape", "view", "axis"), FAR, ids=str)
+@pytest.mark.parametrize(("shape", "view", "axis"), FAR, ids=lambda x: getattr(x, "__name__", str(x)))
 def test_what_is_fetched_early_changes_no_bit(statement, shape, view, axis):
     """Of a large tensor, against pieces of it that are small."""
     x = view(normal(shape))
