@@ -92,8 +92,10 @@ def norm(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
 
 def count_nonzero(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
     """How many over `axis`, None for all, are not 0, as int64."""
-    e = cast(_operand(src, "count_nonzero"), np.bool_)
-    return reduction("sum", e, axis, keepdims, np.int64, "count_nonzero")
+    e = _operand(src, "count_nonzero")
+    short = e.key.dtype.itemsize < 8 and _count(e, axis, "count_nonzero") < 2**31
+    narrow = np.int32 if short else np.int64  # of which a vector holds half as many
+    return cast(reduction("sum", cast(e, np.bool_), axis, keepdims, narrow, "count_nonzero"), np.int64)
 
 
 def argmax(src: Any, axis: int | None = None, keepdims: bool = False) -> Expr:
