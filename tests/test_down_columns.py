@@ -60,6 +60,14 @@ def every_other_row(x):
     return x[::2]
 
 
+def transposed(x):
+    return x.T
+
+
+def channels_first(x):
+    return x.transpose(2, 0, 1)
+
+
 def same(x):
     return x
 
@@ -74,6 +82,13 @@ FAR = (
     ((700_009, 3), same, 0),
     ((420_001, 5), same, 0),
     ((11_000, 64, 3), same, 1),
+    ((4_200, 1_003), every_other_row, 1),
+    ((2_100, 1_024), reversed_columns, 1),
+    ((200_003, 11), same, 1),
+    ((140_001, 16), transposed, 0),
+    ((70_001, 31), transposed, 0),
+    ((70_001, 31), transposed, 1),
+    ((2_100, 64, 16), channels_first, 1),
 )
 
 
@@ -88,7 +103,7 @@ def test_what_is_fetched_early_changes_no_bit(statement, shape, view, axis):
         for longest in kept[:1] if x.ndim > 2 else kept:
             part = [slice(None)] * x.ndim
             part[longest] = slice(None, 2) if at == 0 else slice(-2, None)
-            alone = xt.evaluate(statement(xt, xt.asarray(x[tuple(part)].copy()), axis))
+            alone = xt.evaluate(statement(xt, xt.asarray(x[tuple(part)].copy("K")), axis))
             assert whole[tuple(part)].tobytes() == alone.numpy().tobytes(), (at, longest)
 
 

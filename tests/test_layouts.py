@@ -381,7 +381,7 @@ def test_axes_in_any_order_are_stored_in_any_other(axes):
 
 def test_a_target_that_lies_across_its_source_takes_what_is_on_the_stack():
     x, y = xt.ones((700, 300)), xt.ones((300, 700), xt.float64)
-    for e, scratch in ((x.T + x.T * y, 0), (xt.exp(x.T) * y, 64 * 64 * 4)):
+    for e, scratch in ((x.T + x.T * y, 0), (xt.tanh(x.T) * y, 64 * 64 * 4)):
         plan = xt.plan(y, e)
         before = xt.memory.allocations
         plan.run()

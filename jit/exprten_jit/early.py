@@ -4,14 +4,15 @@ same columns of the next index of an outer axis. Of a block that does not stay i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
+from functools import partial, reduce
 from math import prod
 
 from .derived import apply
 from .folds import folds_of
 from .ir import FALSE, TRUE, Axis, Kernel, Load, Local, Value, both, index, load
-from .nest import Let, Loop, Stmt, Vector
+from .nest import Let, Loop, Reduce, Stmt, Vector
 from .placing import forms
 from .rewrite import affine, steps, substitute
 from .tiles import FAR_BYTES, Bounds
@@ -47,11 +48,39 @@ def fetched_early(
         loads = [x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None]
         loads = [x for x in loads if x.leaf in kernel.leaves and not x.leaf.pairs and steps(x, axis) in (1, -1, 2)]
         ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in loads))
-        when = both(far, apply("logical_or", near, _apart(loads, loops)))
-        lets = [Let(value) for value in (*forms(ahead, axis), when) if value.free]
+        when = both(far, _either(near, _apart(loads, loops)))
+        lets = [Let(value) for value in forms(ahead, axis) if value.free]
         return [*lets, Let(when), replace(stmt, ahead=ahead, far=when)] if ahead else [stmt]
 
     return [s for stmt in stmts for s in within(stmt)]
+
+
+def next_row(
+    stmt: Stmt, placed: Sequence[Stmt], kernel: Kernel, axis: Axis, extent: Value, bound: Container[Axis | Local]
+) -> list[Stmt]:
+    """The loop that stores a row of which there are folds, `placed` before it, which fetches the next one where rows do not run on."""
+    loops = [(a, index(0), high) for a, high in kernel.axes if a in bound]
+    if kernel.reverse or not loops or not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.groups:
+        return [stmt]
+    row, size = loops[-1][0], kernel.stores[0].leaf.dtype.itemsize
+    loads: list[Load] = []
+    for folds in (s.folds for s in placed if isinstance(s, Reduce) and s.lanes > 1 and s.extent is extent):
+        found = [
+            x for node in folds for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.when is None
+        ]
+        found = [
+            x for x in found if row in x.offset.free and steps(x, folds[0].axis) in (1, -1, 2) and not x.leaf.pairs
+        ]
+        loads += [load(x.leaf, substitute(x.offset, {folds[0].axis: axis})) for x in found]
+    ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in loads))
+    many = prod((high for _, high in kernel.axes), start=index(1))
+    far, apart = (
+        both(many >= FAR_BYTES // size, extent < NEAR_BYTES // size),
+        _apart(loads, [loops[-1], (axis, index(0), extent)]),
+    )
+    when = both(far, apart)
+    lets = [Let(value) for value in forms(ahead, axis) if value.free]
+    return [*lets, Let(when), replace(stmt, ahead=ahead, far=when)] if ahead and apart is not FALSE else [stmt]
 
 
 def _following(
@@ -75,13 +104,15 @@ def _following(
 
 def _apart(loads: Sequence[Load], loops: Sequence[Bounds]) -> Value:
     """Whether rows do not run on, so that the processor would not see the next one coming."""
-    found: Value = FALSE
     if len(loops) < 2:
-        return found
+        return FALSE
     (row, *_), (axis, _, extent) = loops[-2:]
-    for x in loads:
-        form = affine(x.offset, row)
-        if form is not None and row in x.offset.free:
-            apart = TRUE if steps(x, axis) != 1 else apply("not_equal", form[0], extent)
-            found = apply("logical_or", found, apart)
-    return found
+    forms_of = {x: affine(x.offset, row) for x in loads if row in x.offset.free}
+    if any(steps(x, axis) != 1 for x in forms_of):
+        return TRUE
+    found = [apply("not_equal", form[0], extent) for form in forms_of.values() if form is not None]
+    return reduce(partial(apply, "logical_or"), found) if found else FALSE
+
+
+def _either(a: Value, b: Value) -> Value:
+    return b if b is TRUE else a if b is FALSE else apply("logical_or", a, b)

@@ -15,6 +15,7 @@ from .columns import Saving, across, by_columns, columns_of, with_values
 from .cuts import cuts_of, others, rename
 from .derived import OwnName
 from .dtypes import INDEX
+from .early import next_row
 from .folds import folds_of, vector_axis
 from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, index, load, local
 from .keeping import kept, kept_of_rows
@@ -101,7 +102,8 @@ def _open(
         return [*placed, _tiled(kernel, tile, machine, loops, bound, done)]
     if not inner:
         placed, kernel = kept(kernel, machine, placed, axis, high)
-        return [*placed, *_innermost(kernel, machine, axis, low, high, bound, done)]
+        *rest, last = _innermost(kernel, machine, axis, low, high, bound, done)
+        return [*placed, *rest, *next_row(last, placed, kernel, axis, high, bound)]
     return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)), low)]
 
 

@@ -7,6 +7,7 @@ routine.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ..nest import (
     Blocks,
@@ -187,6 +188,8 @@ class Loops(Outer):
         if stmt.short:
             t.loop(low, high, stmt.lanes, lambda i: self._masked(stmt, known, i, high))
             return
+        if stmt.stream and not all(steps(s, stmt.axis) == 1 or (s.leaf, s.offset) in self.groups for s in stmt.stores):
+            stmt = replace(stmt, stream=None)
         total, wide = t.index("sub", high, low), stmt.lanes * stmt.unroll
         whole = t.index("add", low, t.index("and", total, -stmt.lanes))
         if self.down:
@@ -218,7 +221,10 @@ class Loops(Outer):
             place = self._pointer(
                 store.leaf.name, store.leaf.dtype, self._offset(form, known, Where(stmt.axis, low, 1))
             )
-            if not store.leaf.pairs or store is stmt.stores[0]:  # the parts of complex numbers are stored together
+            beside = self.groups.get((store.leaf, store.offset), (store.leaf, (store.offset,)))[1]
+            if store.offset is beside[0] and (
+                not store.leaf.pairs or store is stmt.stores[0]
+            ):  # the others lie behind it
                 places = t.index("or", places, t.let(f"ptrtoint ptr {place} to i64", INDEX_TYPE).name)
         size = store.leaf.dtype.itemsize * (1 + store.leaf.pairs)
         offset = t.let(f"and i64 {places}, {stmt.lanes * size * (1 + stmt.woven) - 1}", INDEX_TYPE)

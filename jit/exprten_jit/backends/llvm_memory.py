@@ -177,7 +177,10 @@ class Memory(Operations):
         dtype = store.leaf.dtype
         parts = woven([self.in_memory(self.widened(x, where.count), dtype) for x in columns], self._shuffled)
         for part, place in zip(parts, self._group_places(store, known, where), strict=True):
-            self.text.put(f"store {part}, ptr {place}, align {dtype.itemsize}")
+            kind = (
+                f"align {where.count * dtype.itemsize}, !nontemporal !0" if where.stream else f"align {dtype.itemsize}"
+            )
+            self.text.put(f"store {part}, ptr {place}, {kind}")
 
     def _whole(self, leaf: Leaf, where: Where) -> Where:
         """All lanes where memory is our own: it has room for them, and what was stored under a mask is long in coming back."""
