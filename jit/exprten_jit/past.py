@@ -8,12 +8,10 @@ from math import prod
 
 from .dtypes import BOOL
 from .folds import folds_of
-from .ir import Kernel, Load, both, index
+from .ir import Kernel, Load, index
 from .nest import Loop, Machine, Stmt, Vector
 from .rewrite import steps, walk
-from .vectors import DEAR, STREAM_BYTES, cost_of
-
-NARROW = 4  # strips in a row: what is dear waits for no store, and gains where the strip stays in the cache (1.3 times; else 0.8)
+from .vectors import STREAM_BYTES
 
 
 def past_caches(stmts: Sequence[Stmt], kernel: Kernel, machine: Machine) -> list[Stmt]:
@@ -34,8 +32,6 @@ def past_caches(stmts: Sequence[Stmt], kernel: Kernel, machine: Machine) -> list
         if not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.axis not in extents:
             return stmt
         rows = all(steps(store, stmt.axis) == 1 and store.leaf.dtype is not BOOL for store in stmt.stores)
-        narrow = extents[stmt.axis] >= (stmt.high - stmt.low) * NARROW
-        dear = sum(cost_of(store.value) for store in stmt.stores) >= DEAR
-        return replace(stmt, stream=(both(large, narrow) if dear else large) if rows else None)
+        return replace(stmt, stream=large if rows else None)
 
     return list(map(within, stmts))
