@@ -201,7 +201,7 @@ class Loops(Outer):
             if stmt.stream:
                 low = self._streamed(stmt, known, low, fast, whole if self.taken else fast)
             if stmt.unroll > 1:
-                fast = t.greater(low, fast) if self.taken else fast
+                fast = t.greater(low, fast) if stmt.stream and self.taken else fast
                 t.loop(low, fast, wide, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None))
                 low = fast
         t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
