@@ -101,10 +101,8 @@ class Beside(Turned):
         loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
         if not loads:
             return group
-        size, nbytes = (
-            loads[0].leaf.dtype.itemsize,
-            node.order.lanes * self.nest.kernel.few * loads[0].leaf.dtype.itemsize,
-        )
+        size = loads[0].leaf.dtype.itemsize
+        nbytes = node.order.lanes * self.nest.kernel.few * size
         far = t.let(f"icmp sge i64 {rows}, {FAR_BYTES // (self.nest.kernel.few * size)}", "i1").name
 
         def fetch(k: str) -> None:
