@@ -19,8 +19,10 @@ _kept: list[Any] = []
 
 
 def keep(*things: Any) -> None:
-    """Let things live for ever: machine code holds their addresses."""
+    """Let things live for ever: machine code holds their addresses, and at the end builtins go after all modules."""
     _kept.extend(things)
+    for thing in things:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
 class PyMethodDef(ctypes.Structure):
