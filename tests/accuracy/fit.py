@@ -10,7 +10,8 @@ import struct
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import pairwise, product
 from pathlib import Path
 
 import mpmath as mp
@@ -402,8 +403,8 @@ def ranges() -> list[tuple[mp.mpf, mp.mpf]]:
 def nearly_exact(f: Function, x: mp.mpf) -> float:
     """A number near x whose f is a float64 but for 1/256 of a unit of its last place."""
     near = float(x)
-    for k in range(100000):
-        at = near * (1 + k * 2.0**-40)
+    for step, k in product((2.0**-40, 2.0**-26), range(100000)):
+        at = near * (1 + k * step)
         value = f(mp.mpf(at))
         if abs(value - float(value)) < abs(value) * mp.mpf(2) ** -62:
             return at
@@ -432,6 +433,57 @@ def binary_logs(part: int) -> list[float]:
         exact = [-mp.log(mp.mpf(n), 2) for n in inverses()]
         first = [mp.nint(x * 2**40) / 2**40 for x in exact]
         return [float(x if part == 0 else y - x) for x, y in zip(first, exact, strict=True)]
+
+
+def erfcx(x: mp.mpf) -> mp.mpf:
+    return mp.erfc(x) * mp.exp(x * x)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """`f` in 16 pieces, quarters of binades of slope x + shift from `shift` on: around a middle whose f is nearly a number it is that and
+    r times a polynomial of `degree`, all of whose coefficients are looked up. Around 0, where f of it is 0, r is taken in place of f.
+    """
+
+    f: Function
+    slope: float
+    shift: float
+    degree: int
+
+    def ends(self) -> list[float]:
+        quarters = [2.0**e * (1 + q / 4) for e in range(-2, 5) for q in range(4)]
+        return [(w - self.shift) / self.slope for w in quarters if w >= self.shift][:17]
+
+    def piece(self, low: float, high: float) -> list[float]:
+        """The middle, its f, and the coefficients."""
+        around = self.f(mp.mpf(low)) == 0
+        middle = 0.0 if around else nearly_exact(self.f, mp.mpf(low + high) / 2)
+        base = self.f(mp.mpf(middle))
+
+        def slope(r: mp.mpf) -> mp.mpf:
+            return (self.f(middle + r) - base) / r - around
+
+        def weight(r: mp.mpf) -> mp.mpf:
+            return r / self.f(middle + r) if middle + r else mp.mpf(1)
+
+        fit = Fit("", slope, low - middle, high - middle, self.degree, weight)
+        return [middle, float(base), *coefficients(fit)[0]]
+
+    @cached_property
+    def tables(self) -> list[list[float]]:
+        """In the order of the bits that say the piece."""
+        ends = self.ends()
+        rows = [self.piece(a, b) for a, b in pairwise(ends)]
+        first = struct.unpack("<q", struct.pack("<d", self.shift))[0] >> 50
+        return [[rows[(k - first) % 16][n] for k in range(16)] for n in range(self.degree + 3)]
+
+    def constants(self, name: str, about: str) -> dict[str, tuple[str, Callable[[], Sequence[float]]]]:
+        found: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
+            f"{name}_AT_64": ("Numbers in 16 pieces", lambda: self.tables[0])
+        }
+        for n in range(self.degree + 2):
+            found[f"{name}_{n}_64"] = (f"Of r**{n} in {about} of these and r", lambda n=n: self.tables[n + 1])
+        return found
 
 
 CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
@@ -492,6 +544,8 @@ CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
         )
         for n in range(tanhs.DEGREE + 1)
     },
+    **Pieces(mp.erf, 15 / 16, 0.375, 12).constants("ERF", "erf"),
+    **Pieces(erfcx, 15 / 32, 0.875, 13).constants("ERFCX", "erfc(x) exp(x²)"),
     "PI_64": ("Parts of pi", lambda: parts(mp.pi, 64, 2)),
     "LN2_64": ("Parts of ln(2)", lambda: parts(mp.log(2), 64, 2)),
     "LOG2_E": ("Parts of 1 / ln(2)", lambda: parts(1 / mp.log(2), 64, 2)),

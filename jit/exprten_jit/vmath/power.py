@@ -129,14 +129,13 @@ def _twice_log(x: Term, more: Term | int) -> Double:
     return Double(high, least + (((double - near) - square) + beyond))
 
 
-def _exp_of_half(a: Double) -> Term:
-    """exp((a.high + a.low) / 2): of k / 16, a power of two and one of 16 numbers, and of what is left, at most ln(2) / 32."""
+def exp_of_half(a: Double) -> tuple[Term, Term, Term, Term]:
+    """(p, r, s, k): exp((a.high + a.low) / 2) is 2**k p (1 + r s), p one of 16 numbers and r at most ln(2) / 16."""
     rows, (high, low) = _POWER[a.high.dtype.bits], LN2[a.high.dtype.bits]
     k, shifted = nearest(a.value, 8 * LOG2_E, unit=1 / 16)
     power, rest = (lookup(shifted.bits(), entries) for entries in (rows.powers, rows.rest))
     r = fma(k, -2.0 * high, a.high) + (fma(k, -2.0 * low, a.low) + rest)
-    series = polynomial([x * 0.5**n for n, x in enumerate((1.0, *rows.exp), 1)], r)
-    return scale(fma(power * r, series, power), floor(k))
+    return power, r, polynomial([x * 0.5**n for n, x in enumerate((1.0, *rows.exp), 1)], r), floor(k)
 
 
 def _of_normal(x: Term, y: Term, more: Term | int = 0, far: bool = False) -> tuple[Term, Term]:
@@ -147,7 +146,8 @@ def _of_normal(x: Term, y: Term, more: Term | int = 0, far: bool = False) -> tup
     if far:
         near = lesser(greater(high, -bound), bound)
         high, low = near, where(near.equals(high), low, 0.0)
-    return _exp_of_half(Double(high, low)), high
+    p, r, series, k = exp_of_half(Double(high, low))
+    return scale(fma(p * r, series, p), k), high
 
 
 def power(x: Term, y: Term) -> Term:

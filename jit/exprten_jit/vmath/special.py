@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import pi
 
 from . import coefficients as c
 from . import narrow
 from .double import Double, choice, constant, double, product, total
-from .exp import exp, exp_double, exp_parts
+from .exp import exp_parts
 from .log import log, log1p_double, split
-from .power import exp2_double, log2_double
+from .power import exp2_double, exp_of_half, log2_double
 from .terms import (
     INF,
     NAN,
@@ -21,6 +22,7 @@ from .terms import (
     fma,
     greater,
     lesser,
+    lookup,
     polynomial,
     rarely,
     rint,
@@ -31,35 +33,44 @@ from .terms import (
 )
 from .trig import angle_of_turns, sine
 
-# Up to 0.84375, erf(x) / x - 1 in x² (fdlibm s_erf.c). From there, erfc(x) exp(x²) in x (Cody, Rational Chebyshev approximations
-# for the error function, 1969), made for up to 4 and good enough for what is left of erfc beyond. Lowest power first.
-_ERF = (
-    (1.28379167095512558561e-1, -3.25042107247001499370e-1, -2.84817495755985104766e-2, -5.77027029648944159157e-3,
-     -2.37630166566501626084e-5),
-    (1.0, 3.97917223959155352819e-1, 6.50222499887672944485e-2, 5.08130628187576562776e-3, 1.32494738004321644526e-4,
-     -3.96022827877536812320e-6),
-)  # fmt: skip
-_ERFC = (
-    (1.23033935479799725e3, 2.05107837782607147e3, 1.71204761263407058e3, 8.81952221241769090e2, 2.98635138197400131e2,
-     6.61191906371416295e1, 8.88314979438837594e0, 5.64188496988670089e-1, 2.15311535474403846e-8),
-    (1.23033935480374942e3, 3.43936767414372164e3, 4.36261909014324716e3, 3.29079923573345963e3, 1.62138957456669019e3,
-     5.37181101862009858e2, 1.17693950891312499e2, 1.57449261107098347e1, 1.0),
-)  # fmt: skip
+_ERF = tuple(getattr(c, f"ERF_{n}_64") for n in range(14))
+_ERFCX = tuple(getattr(c, f"ERFCX_{n}_64") for n in range(15))
 
 
 def erf(a: Term) -> Term:
     """Within 1 unit of the last place."""
-    y = lesser(fabs(a), 4.0 if a.dtype.bits == 32 else 6.0)  # from there it is 1
-    square = y * y
-    if a.dtype.bits == 32:
-        near = fma(y, polynomial(c.ERF_32, square), y)
-        high, low = fast_two_sum(c.LOG_ERFC_32[0], y * polynomial(c.LOG_ERFC_32[1:], y))
-        size, lost = two_product(y, high)
-        r, rest, k = exp_parts(-size)
-        return copysign(where(y <= 0.97, near, 1.0 - scale(1.0 + (r + (rest - fma(y, low, lost))), k)), a)
-    near = fma(y, polynomial(_ERF[0], square) / polynomial(_ERF[1], square), y)
-    far = 1.0 - exp(-square) * (polynomial(_ERFC[0], y) / polynomial(_ERFC[1], y))
-    return copysign(where(y <= 0.84375, near, far), a)
+    return copysign(_erf64(fabs(a)) if a.dtype.bits == 64 else _erf32(fabs(a)), a)
+
+
+def _erf32(x: Term) -> Term:
+    """A polynomial up to 1 or so, then 1 - exp(log(erfc(x))); from 4 on it is 1."""
+    y = lesser(x, 4.0)
+    near = fma(y, polynomial(c.ERF_32, y * y), y)
+    high, low = fast_two_sum(c.LOG_ERFC_32[0], y * polynomial(c.LOG_ERFC_32[1:], y))
+    size, lost = two_product(y, high)
+    r, rest, k = exp_parts(-size)
+    return where(y <= 0.97, near, 1.0 - scale(1.0 + (r + (rest - fma(y, low, lost))), k))
+
+
+def _erf64(x: Term) -> Term:
+    y = lesser(x, 5.9375)  # from there on it is 1
+    count = fma(y, 15 / 16, 0.375)
+    s, r, m = _in_pieces(y, count, c.ERF_AT_64, _ERF)
+    return fma(m, r, where(count < 0.4375, y, s))  # in the first piece s is 0, and m that of erf(x) - x
+
+
+def _in_pieces(
+    x: Term, count: Term, middles: tuple[float, ...], tables: Sequence[tuple[float, ...]]
+) -> tuple[Term, Term, Term]:
+    """(s, r, m): a function is s + r m, where x is r more than the middle of a piece, the quarter of a binade in which `count` lies."""
+    piece = count.bits() >> (x.form.mantissa - 2)
+    r = x - lookup(piece, middles)
+    s, *series = (lookup(piece, entries) for entries in tables)
+    fours = [
+        polynomial(series[n : n + 4], r) for n in range(0, len(series), 4)
+    ]  # side by side: one chain would be waited for
+    square = r * r
+    return s, r, polynomial(fours, square * square)
 
 
 def _last_step(coefficients: tuple[float, ...], t: Term) -> Double:
@@ -73,8 +84,8 @@ def _last_steps(coefficients: tuple[float, ...], t: Term) -> Double:
 
 
 def erfc(a: Term) -> Term:
-    """exp(-x²) g(t) / (1 + 2 x) with t = (x - 3.75) / (x + 3.75). (Shepherd and Laframboise 1981) Within 2 units of the last place,
-    of float32 within 1.
+    """exp(-x²) g(x), g in 16 pieces; of float32, in float64, g(t) / (1 + 2 x) with t = (x - 3.75) / (x + 3.75). (Shepherd and Laframboise
+    1981) Within 1 unit of the last place.
     """
     return _erfc64(a) if a.dtype.bits == 64 else _erfc32(a)
 
@@ -87,17 +98,16 @@ def _erfc32(a: Term) -> Term:
 
 
 def _erfc64(a: Term) -> Term:
-    x = lesser(fabs(a), 28.0)
-    t = (x - 3.75) / (x + 3.75)
-    g = _last_step(c.ERFC_64, t)
-    value, k = exp_double(-product(x, x))
-    value = value * g / total(x + x, 1.0)
-    far = scale(value.value, k)
-    far = where(a < 0.0, 2.0 - far, far)
-    square = a * a
-    less = total(-a, 1.0)  # 1 - a, and near 0 the rest of erf(a)
-    rest = fma(-a, polynomial(_ERF[0], square) / polynomial(_ERF[1], square), less.low)
-    return where(fabs(a) < 0.5, less.high + rest, far)
+    y = lesser(fabs(a), 27.5)
+    s, r, m = _in_pieces(y, fma(y, 15 / 32, 0.875), c.ERFCX_AT_64, _ERFCX)
+    near, lost = two_product(m, r)
+    g, low = fast_two_sum(s, near)
+    twice = y * -2.0
+    square = twice * y
+    power, r, series, k = exp_of_half(Double(square, fma(twice, y, -square)))
+    value, beyond = two_product(power, g)
+    far = scale(value + fma(value, r * series, fma(power, low + lost, beyond)), k)
+    return where(a < 0.0, 2.0 - far, far)
 
 
 def erfinv(a: Term) -> Term:
