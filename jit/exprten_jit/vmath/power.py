@@ -204,20 +204,22 @@ def hypot(a: Term, b: Term) -> Term:
     """sqrt(a² + b²), without overflow. Within 1 unit of the last place."""
     x, y = fabs(a), fabs(b)
     most, least = where(x > y, x, y), where(x > y, y, x)
-    low, high = 2.0 ** -(a.form.bias // 2 - 30), 2.0 ** (a.form.bias // 2 - 2)  # what squares lose is not lost between
-    scale = where(most > 1.0, a.like(2.0 ** -(a.form.bias // 2 + 4)), 2.0 ** (a.form.bias // 2 + 30))
-    scale = where((most <= high) & (most >= low), 1.0, scale)
-    far = _length(most * scale, least * scale) / scale
-    far = where(most > 0.0, far, most + least)
+    bias, up = a.form.bias, 30 if a.dtype.bits == 32 else 62  # what squares lose is not lost from 2**(2 up - bias) on
+    scale = where(most > 1.0, a.like(2.0 ** -(bias // 2 + 4)), 2.0 ** (bias // 2 + up))
+    far, _ = _length(most * scale, least * scale)
+    far = where(most > 0.0, far / scale, most + least)
     far = where(x.equals(INF) | y.equals(INF), INF, where(x.equals(x) & y.equals(y), far, NAN))
-    odd = ~((most <= high) & (least >= low))
-    return rarely(odd, far, _length(most, least))
+    value, square = _length(most, least)
+    return rarely(~ordinary(square, least=2 * up - bias), far, value)
 
 
-def _length(most: Term, least: Term) -> Term:
-    (square, lost), (other, lost_too) = two_product(most, most), two_product(least, least)
-    total, beyond = fast_two_sum(square, other)
-    return root(total, beyond + (lost + lost_too)).value
+def _length(most: Term, least: Term) -> tuple[Term, Term]:
+    """sqrt(most² + least²) and its square: of the second square, the smaller one, it is not kept what is lost."""
+    square, other = most * most, least * least
+    total = square + other
+    beyond = (other - (total - square)) + fma(most, most, -square)
+    s = terms.sqrt(total)
+    return fma(fma(-s, s, total) + beyond, _half_inverse(s), s), total
 
 
 def cbrt(a: Term) -> Term:
