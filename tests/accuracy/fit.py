@@ -287,9 +287,17 @@ FITS: dict[str, Fit] = {
     "COSH_32": Fit("(cosh(r) - 1) / r² in r²", _root(_cosh_rest), 0, HALF_LN2**2, 2, lambda z: z, 32),
     "COSH_64": Fit("(cosh(r) - 1) / r² in r²", _root(_cosh_rest), 0, HALF_LN2**2, 4, lambda z: z),
     "TANH_64": Fit("(tanh(t) / t - 1) / t² in t²", _root(_tanh_rest), 0, 0.9, 14, lambda z: z),
-    "LOG2_TABLE_64": Fit(
-        "(log2(1 + r) / r - 1 / ln(2)) / r", lambda f: (_log_of(f) - 1) / f / mp.log(2), -0.03559, 0.03559, 8, abs
-    ),
+    **{
+        f"LOG{base}_TABLE_64": Fit(
+            f"(log{base}(1 + r) / r - 1 / ln({base})) / r",
+            lambda f, base=base: (_log_of(f) - 1) / f / mp.log(base),
+            -0.03559,
+            0.03559,
+            8,
+            abs,
+        )
+        for base in (2, 10)
+    },
     "LOG2_64": Fit("2 / ln(2) (atanh(s) / s - 1 - s² / 3) / s⁴ in s²", _root(_log2_rest), 0, S2, 6, lambda z: z),
     "LOG2_F": Fit("(2 atanh(s) / ln(2) / s) in s², for float32 in float64", _root(_log2_of), 0, S2, 4),
     "EXP2_F": Fit("(2 ** r - 1) / r, for float32 in float64", _exp2_of, -0.5, 0.5, 5, abs),
@@ -427,12 +435,18 @@ def sixteenths() -> list[float]:
     return [0.0] + [nearly_exact(mp.tan, mp.mpf(k) / 16) for k in range(1, 16)]
 
 
-def binary_logs(part: int) -> list[float]:
-    """Of c to base 2, in two parts: the first has 40 bits behind the point."""
+def parted_log(x: mp.mpf, base: int, part: int) -> float:
+    """A logarithm in two parts: the first has 40 bits behind the point."""
     with mp.workprec(200):
-        exact = [-mp.log(mp.mpf(n), 2) for n in inverses()]
-        first = [mp.nint(x * 2**40) / 2**40 for x in exact]
-        return [float(x if part == 0 else y - x) for x, y in zip(first, exact, strict=True)]
+        exact = mp.log(x, base)
+        first = mp.nint(exact * 2**40) / 2**40
+        return float(exact - first if part else first)
+
+
+def parted_logs(base: int, part: int) -> list[float]:
+    """Those of c."""
+    with mp.workprec(200):
+        return [parted_log(1 / mp.mpf(n), base, part) for n in inverses()]
 
 
 def erfcx(x: mp.mpf) -> mp.mpf:
@@ -515,8 +529,15 @@ CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
         )
         for part in (0, 1)
     },
-    "LOG2_COARSE": ("The logarithms of c to base 2, to 40 bits", lambda: binary_logs(0)),
-    "LOG2_FINE": ("What is left of these", lambda: binary_logs(1)),
+    **{
+        f"LOG{base}_{('COARSE', 'FINE')[part]}": (about, lambda base=base, part=part: parted_logs(base, part))
+        for base in (2, 10)
+        for part, about in enumerate((f"The logarithms of c to base {base}, to 40 bits", "What is left of these"))
+    },
+    "LOG10_TWO": (
+        "The logarithm of 2 to base 10, to 40 bits and what is left",
+        lambda: [parted_log(mp.mpf(2), 10, n) for n in (0, 1)],
+    ),
     "ATAN_MIDDLE": ("Numbers in 16 intervals", middles),
     "ATAN_OF_MIDDLE": ("Their arctangents", lambda: [float(mp.atan(x)) for x in middles()]),
     "PI_LESS_ATAN": ("pi less these", lambda: behind(0)),

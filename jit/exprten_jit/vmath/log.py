@@ -16,14 +16,13 @@ from .terms import (
     Term,
     as_float,
     copysign,
-    fast_two_sum,
     fma,
     lookup,
     ordinary,
     polynomial,
     power_of_two,
     rarely,
-    two_product,
+    side_by_side,
     two_sum,
     where,
 )
@@ -111,8 +110,9 @@ class _Short:
         least = fma(k, beyond, least) if beyond else least
         least = least if more is None else least + more
         factor, lost = self.factor
+        series = polynomial if r.dtype.bits == 32 else side_by_side
         least = fma(r, lost, least) if lost else least
-        rest = fma(r * r, polynomial(self.rest, r), least)
+        rest = fma(r * r, series(self.rest, r), least)
         return base + (r + rest if factor == 1.0 else fma(r, factor, rest))
 
 
@@ -154,37 +154,20 @@ def log(a: Term) -> Term:
     return _every(_NATURAL_32.of_normal, a) if a.dtype.bits == 32 else whole_range(_natural, a)
 
 
-_INVERSE_LN2, _INVERSE_LN10 = (1.4426950408889634, 2.0355273740931033e-17), (0.4342944819032518, 1.098319650216765e-17)
-_TWO = (0.30102999566406652, -8.5323443170571066e-14)  # the logarithm of 2 to base 10: k times its first part is exact
-
-
-def _decimal(k: Term, f: Term) -> Term:
-    """log10(1 + f) + k log10(2), of float64."""
-    high, low = log_near_one(f)
-    product, lost = two_product(high, _INVERSE_LN10[0])
-    lost = fma(low, _INVERSE_LN10[0], fma(high, _INVERSE_LN10[1], lost))
-    s, rest = fast_two_sum(k * _TWO[0], product)
-    return s + (rest + fma(k, _TWO[1], lost))
-
-
-def _binary(a: Term, more: int = 0) -> Term:
-    """log2(2**more a) for a normal float64 above 0: k, that of c, and of 1 + r."""
-    k, entry, r = interval(a)
-    base = as_float(k + more) + lookup(entry, c.LOG2_COARSE)
-    near, lost = two_product(r, _INVERSE_LN2[0])
-    rest = fma(r * r, polynomial(c.LOG2_TABLE_64, r), fma(r, _INVERSE_LN2[1], lost))
-    total, beyond = fast_two_sum(base, near)
-    return total + (beyond + (rest + lookup(entry, c.LOG2_FINE)))
+_LOG2_64 = _Short((1.4426950408889634, 2.0355273740931033e-17), (1.0, 0.0), c.LOG2_COARSE, c.LOG2_FINE, c.LOG2_TABLE_64)
+_LOG10_64 = _Short(
+    (0.4342944819032518, 1.098319650216765e-17), c.LOG10_TWO, c.LOG10_COARSE, c.LOG10_FINE, c.LOG10_TABLE_64
+)
 
 
 def log2(a: Term) -> Term:
     """Within 1 unit of the last place; exact for powers of 2."""
-    return _every(_LOG2_32.of_normal if a.dtype.bits == 32 else _binary, a)
+    return _every((_LOG2_32 if a.dtype.bits == 32 else _LOG2_64).of_normal, a)
 
 
 def log10(a: Term) -> Term:
     """Within 1 unit of the last place; exact for powers of 10."""
-    return _every(_LOG10_32.of_normal, a) if a.dtype.bits == 32 else whole_range(_decimal, a)
+    return _every((_LOG10_32 if a.dtype.bits == 32 else _LOG10_64).of_normal, a)
 
 
 def log1p_double(a: Term, beyond: Term | None = None) -> Double:

@@ -27,6 +27,7 @@ from .terms import (
     rarely,
     rint,
     scale,
+    side_by_side,
     sqrt,
     two_product,
     where,
@@ -66,11 +67,7 @@ def _in_pieces(
     piece = count.bits() >> (x.form.mantissa - 2)
     r = x - lookup(piece, middles)
     s, *series = (lookup(piece, entries) for entries in tables)
-    fours = [
-        polynomial(series[n : n + 4], r) for n in range(0, len(series), 4)
-    ]  # side by side: one chain would be waited for
-    square = r * r
-    return s, r, polynomial(fours, square * square)
+    return s, r, side_by_side(series, r)
 
 
 def _last_step(coefficients: tuple[float, ...], t: Term) -> Double:

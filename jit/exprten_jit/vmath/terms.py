@@ -234,6 +234,13 @@ def polynomial(coefficients: Sequence[float | Term], x: Term) -> Term:
     return total
 
 
+def side_by_side(coefficients: Sequence[float | Term], x: Term) -> Term:
+    """The same as polynomials of four terms in one of x**4: of a dozen terms one chain would be waited for."""
+    fours = [coefficients[n : n + 4] for n in range(0, len(coefficients), 4)]
+    square = x * x
+    return polynomial([four[0] if len(four) == 1 else polynomial(four, x) for four in fours], square * square)
+
+
 def nearest(x: Term, scale: float, base: int = 0, unit: float = 1.0) -> tuple[Term, Term]:
     """(the whole number k nearest to scale * x, as a float, times `unit`, a power of two; a float whose last bits are k + base)."""
     shifter = x.like((1.5 * 2.0**x.form.mantissa + base) * unit)
