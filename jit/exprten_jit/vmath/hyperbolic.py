@@ -25,6 +25,7 @@ from .terms import (
     power_of_two,
     rarely,
     scale,
+    side_by_side,
     two_product,
     two_sum,
     where,
@@ -127,7 +128,8 @@ def arcsinh(a: Term) -> Term:
     """log(x + sqrt(x² + 1)), and up to 1/2 a polynomial. Within 1 unit of the last place."""
     x = fabs(a)
     z, lost = two_product(x, x)
-    near = fma(x * z, polynomial(_ASINH[a.dtype.bits], z), x)
+    series = polynomial if a.dtype.bits == 32 else side_by_side
+    near = fma(x * z, series(_ASINH[a.dtype.bits], z), x)
     square, beyond = two_sum(z, z.like(1.0))
     s = root(square, beyond + lost)
     return copysign(_unless_large(x, where(x < 0.5, near, _log_of_sum(s, (s.high, x)))), a)

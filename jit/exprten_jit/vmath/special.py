@@ -77,7 +77,8 @@ def _last_step(coefficients: tuple[float, ...], t: Term) -> Double:
 
 def _last_steps(coefficients: tuple[float, ...], t: Term) -> Double:
     """A polynomial whose last two sums are not rounded."""
-    return double(t) * _last_step(coefficients[1:], t) + double(t.like(coefficients[0]))
+    last, next_to_last, *rest = coefficients
+    return double(t) * total(t * side_by_side(rest, t), next_to_last) + double(t.like(last))
 
 
 def erfc(a: Term) -> Term:
@@ -117,7 +118,7 @@ def _erfinv32(a: Term) -> Term:
     """In float64, where 1 - a² of a float32 has no error. Near ±1 only few numbers lie."""
     w = narrow.log2(1.0 - a * a) * -narrow.LN2
     far = polynomial(c.ERFINV_MIDDLE_F, sqrt(greater(w, 6.0)) - 3.25)
-    return a * rarely(w >= 6.25, far, polynomial(c.ERFINV_NEAR_F, w - 3.0))
+    return a * rarely(w >= 6.25, far, side_by_side(c.ERFINV_NEAR_F, w - 3.0))
 
 
 def _erfinv64(a: Term) -> Term:
