@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exprten_jit import interpret
 from exprten_jit.derived import TABLE
 from exprten_jit.ops import PRIMITIVE, Primitive, common_types
 
@@ -350,3 +351,19 @@ def test_some_tests_of_other_files_pass_without_machine_code_and_before_the_judg
     root = Path(HERE).parents[1]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {key: value}, cwd=root, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_the_interpreter_folds_once_what_many_elements_need(monkeypatch):
+    found = []
+    once = interpret._fold
+    monkeypatch.setattr(interpret, "_fold", lambda node, *rest: found.append(node) or once(node, *rest))
+    x = xt.array(np.random.default_rng(0).standard_normal((3, 40)).astype(np.float32))
+    e = (x - xt.mean(x, 1, keepdims=True)) / xt.std(x, 1, keepdims=True)
+    with xt.options(interpret=True):
+        slow = xt.evaluate(e).numpy()
+    assert (
+        len(found) == 2 * 3
+    )  # a mean and a variance of each row, not of each element, nor a mean for each term of a variance
+    assert slow.tobytes() == xt.evaluate(e).numpy().tobytes()
+    with xt.options(check="oracle"):
+        xt.evaluate(e)

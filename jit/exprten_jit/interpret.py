@@ -17,6 +17,9 @@ from .rewrite import walk
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = Mapping[str, tuple[Array, int]]
+Folded = dict[
+    tuple[Any, ...], Any
+]  # folds that were computed, by where: a mean is not summed up again for every element
 
 
 def interpret(
@@ -25,10 +28,12 @@ def interpret(
     """Run `kernel`. `arrays` gives each leaf a 1-D array of elements and the position in it of the leaf's address; what is stored
     goes to those of `into`, where they are others.
     """
-    arguments = arguments_of(kernel, sizes, params)
+    arguments, folded = arguments_of(kernel, sizes, params), Folded()
     for part in kernel.parts:
         for point in _points(extents_of(part, arguments), part.reverse):
-            for leaf, offset, value in stored(part, point, arrays, arguments):
+            if into is None:
+                folded.clear()  # a store may have changed what they are made of
+            for leaf, offset, value in stored(part, point, arrays, arguments, folded):
                 array, base = (arrays if into is None else into)[leaf.name]
                 array[base + offset] = value
 
@@ -44,16 +49,17 @@ def extents_of(part: Kernel, arguments: Mapping[str, Any]) -> list[int]:
 
 
 def stored(
-    part: Kernel, point: Sequence[int], arrays: Arrays, arguments: Mapping[str, Any]
+    part: Kernel, point: Sequence[int], arrays: Arrays, arguments: Mapping[str, Any], folded: Folded | None = None
 ) -> list[tuple[Leaf, int, Any]]:
-    """What is stored at a point of the loops: leaves, offsets and values."""
+    """What is stored at a point of the loops: leaves, offsets and values. `folded` keeps folds for other points."""
+    folded = {} if folded is None else folded
     at = {axis: i for (axis, _), i in zip(part.axes, point, strict=True)}
     with np.errstate(all="ignore"):
         return [
             (
                 store.leaf,
                 int(evaluate(store.offset, at, arrays, arguments)),
-                evaluate(store.value, at, arrays, arguments),
+                evaluate(store.value, at, arrays, arguments, folded),
             )
             for store in part.stores
         ]
@@ -63,16 +69,26 @@ def _points(extents: list[int], reverse: bool) -> Iterator[tuple[int, ...]]:
     return itertools.product(*(range(n - 1, -1, -1) if reverse else range(n) for n in extents))
 
 
-def evaluate(root: Value, at: Mapping[Axis, int], arrays: Arrays, arguments: Mapping[str, Any]) -> Any:
-    """The value of `root` at one point."""
+def evaluate(
+    root: Value, at: Mapping[Axis, int], arrays: Arrays, arguments: Mapping[str, Any], folded: Folded | None = None
+) -> Any:
+    """The value of `root` at one point. `folded` keeps folds for other values and points."""
     known: dict[int, Any] = {}
+    folded = {} if folded is None else folded
     for node in walk(root, into_folds=False):
-        known[id(node)] = _value(node, known, at, arrays, arguments)
+        if not isinstance(node, Fold):
+            known[id(node)] = _value(node, known, at, arrays, arguments)
+            continue
+        place = (id(node), *(at[axis] for axis in node.free if isinstance(axis, Axis)))
+        if place not in folded:
+            folded[place] = _fold(node, int(known[id(node.extent)]), at, arrays, arguments, folded)
+        found = folded[place]
+        known[id(node)] = found if len(found) > 1 else found[0]
     return known[id(root)]
 
 
 def _fold(
-    node: Fold, extent: int, at: Mapping[Axis, int], arrays: Arrays, arguments: Mapping[str, Any]
+    node: Fold, extent: int, at: Mapping[Axis, int], arrays: Arrays, arguments: Mapping[str, Any], folded: Folded
 ) -> tuple[Any, ...]:
     a, b = (tuple(local(f"{name}{k}", dtype) for k, dtype in enumerate(node.dtypes)) for name in "ab")
     results = combined(node, a, b)
@@ -85,7 +101,7 @@ def _fold(
         return tuple(known[id(result)] for result in results)
 
     def element(k: int) -> tuple[Any, ...]:
-        return tuple(evaluate(body, {**at, node.axis: k}, arrays, arguments) for body in node.bodies)
+        return tuple(evaluate(body, {**at, node.axis: k}, arrays, arguments, folded) for body in node.bodies)
 
     numbers = zip(identities(reducer_of(node.reducer), node.dtypes), node.dtypes, strict=True)
     identity = tuple(dtype.numpy.type(number) for number, dtype in numbers)
@@ -113,9 +129,6 @@ def _value(
                 return leaf.dtype.numpy.type(0)
             array, base = arrays[leaf.name]
             return array[base + int(known[id(offset)])]
-        case Fold(extent=extent):
-            found = _fold(node, int(known[id(extent)]), at, arrays, arguments)
-            return found if len(found) > 1 else found[0]
         case Component(of, position):
             return known[id(of)][position]
         case Op("cast", (a,), dtype):
