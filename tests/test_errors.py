@@ -236,6 +236,7 @@ TRUTH = [
     Case("iter", "for x in s + 1:\n    pass", TypeError, "len() of an expression without axes"),
     Case("float", "float(v)", TypeError, "item: shape (3,) has 3 elements, not one"),
     Case("int", "int(f)", TypeError, "item: shape (2, 3) has 6 elements, not one"),
+    Case("format", "f'{xt.zeros(2) + 1:.2f}'", TypeError, "item: shape (2,) has 2 elements, not one"),
     Case("item", "xt.zeros(0).item()", TypeError, "item: shape (0,) has 0 elements, not one"),
     Case("float as an index", "[1, 2, 3][s]", TypeError, "a tensor of shape () and type float32 is no index"),
     Case("vector as an index", "range(5)[k[0]]", TypeError, "a tensor of shape (3,) and type int64 is no index"),

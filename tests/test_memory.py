@@ -649,6 +649,7 @@ def test_one_element_is_a_number():
 def test_one_element_of_an_expression_is_a_number():
     for e in (xt.array(2.0) + 0.5, xt.ones(1) * 2.5, xt.ones((1, 1)) + 1.5):
         assert (float(e), int(e), e.item()) == (2.5, 2, 2.5)
+        assert (f"{e:6.2f}", f"{e}") == ("  2.50", str(e))
     assert bool(xt.array(2.5) > 2)
     with pytest.raises(TypeError):
         float(xt.ones(2) + 1)

@@ -195,6 +195,9 @@ class Expr:
     def __int__(self) -> int:
         return int(self.item())
 
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else str(self)
+
     def __bool__(self) -> bool:
         if not self.shape:
             return bool(self.item())
