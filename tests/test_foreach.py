@@ -191,6 +191,7 @@ def read_only(mine, grads):
         (TypeError, r"sgd\.foreach: g is a Tensor; it must be a list of tensors", lambda w, g: (w, g[0])),
         (TypeError, r"sgd\.foreach: g is a generator; it must be a list", lambda w, g: (w, (x for x in g))),
         (TypeError, r"sgd\.foreach: g\[4\] is a float; positional parameters are tensors", put(1, 4, 1.0)),
+        (TypeError, r"sgd\.foreach: row 4: .*a str is no operand", put(1, 4, "no tensor")),
         (xt.FreedSpaceError, r"sgd\.foreach: g\[4\], a tensor", put(1, 4, freed)),
         (xt.FreedSpaceError, r"sgd\.foreach: w\[4\], a tensor", put(0, 4, freed)),
         (xt.ReadOnlyError, "row 4: .*is read-only", put(0, 4, read_only)),

@@ -135,7 +135,7 @@ def _prepared(of: Definition, n: int, call: Arguments) -> tuple[Trace, Prepared 
     """A row, prepared. Errors say which it is."""
     try:
         return call.prepare()
-    except ExprtenError as error:
+    except (ExprtenError, TypeError) as error:
         error.args = (f"{of.name}.foreach: row {n}: {error}",)
         raise
 
