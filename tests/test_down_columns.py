@@ -117,3 +117,20 @@ def test_rows_of_a_target_that_begin_anywhere_are_stored_past_the_caches(count, 
     target[...] = standardised(xt, x.T, 1)
     wanted = xt.evaluate(standardised(xt, x, 0)).numpy()
     assert (wanted == target.numpy().T).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "complex64"])
+@pytest.mark.parametrize("bits", [None, 256, 128])
+def test_rows_that_do_not_run_on_are_stored_past_the_caches(dtype, bits):
+    rows, columns = 4_100, 1_120 if dtype == "int16" else 600  # 8 MiB, and more than whole vectors
+    x = np.arange(2 * rows * columns).reshape(2 * rows, columns).astype(dtype)
+    for threads in (1, 2):
+        with xt.options(vector_bits=bits, num_threads=threads):
+            for view in (x[rows:][::-1], x[:rows, ::-1], x[::2], x[:rows, :-5]):
+                for pad in (False, True):
+                    out = xt.empty(view.shape, dtype, pad=pad)
+                    out[...] = xt.asarray(view) * 2
+                    assert np.array_equal(out.numpy(), view * 2)
+                turned = xt.zeros(view.shape, dtype)
+                turned[::-1] += xt.asarray(view)
+                assert np.array_equal(turned.numpy()[::-1], view)

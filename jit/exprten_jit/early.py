@@ -8,6 +8,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from math import prod
+from typing import TypeGuard
 
 from .derived import apply
 from .folds import folds_of
@@ -49,8 +50,8 @@ def fetched_early(
         loads = [x for x in loads if x.leaf in kernel.leaves and not x.leaf.pairs and steps(x, axis) in (1, -1, 2)]
         ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in loads))
         when = both(far, _either(near, _apart(loads, loops)))
-        lets = [Let(value) for value in forms(ahead, axis) if value.free]
-        return [*lets, Let(when), replace(stmt, ahead=ahead, far=when)] if ahead else [stmt]
+        lets = [Let(value, early=True) for value in forms(ahead, axis) if value.free]
+        return [*lets, Let(when, early=True), replace(stmt, ahead=ahead, far=when)] if ahead else [stmt]
 
     return [s for stmt in stmts for s in within(stmt)]
 
@@ -58,20 +59,19 @@ def fetched_early(
 def next_row(
     stmt: Stmt, placed: Sequence[Stmt], kernel: Kernel, axis: Axis, extent: Value, bound: Container[Axis | Local]
 ) -> list[Stmt]:
-    """The loop that stores a row of which there are folds, `placed` before it, which fetches the next one where rows do not run on."""
+    """The loop that stores a row, which fetches the next one where rows do not run on: what is read by the folds of a row, `placed` before
+    it, or where there are no folds by the loop itself.
+    """
     loops = [(a, index(0), high) for a, high in kernel.axes if a in bound]
     if kernel.reverse or not loops or not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.groups:
         return [stmt]
     row, size = loops[-1][0], kernel.stores[0].leaf.dtype.itemsize
-    loads: list[Load] = []
+    values = [s.value for s in stmt.stores]
+    loads = [] if folds_of(*values) else [x for x in computed(values, axis) if _fetchable(x, row, axis)]
     for folds in (s.folds for s in placed if isinstance(s, Reduce) and s.lanes > 1 and s.extent is extent):
-        found = [
-            x for node in folds for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.when is None
-        ]
-        found = [
-            x for x in found if row in x.offset.free and steps(x, folds[0].axis) in (1, -1, 2) and not x.leaf.pairs
-        ]
-        loads += [load(x.leaf, substitute(x.offset, {folds[0].axis: axis})) for x in found]
+        along = folds[0].axis
+        found = [x for node in folds for x in computed(node.bodies, along) if _fetchable(x, row, along)]
+        loads += [load(x.leaf, substitute(x.offset, {along: axis})) for x in found]
     ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in loads))
     many = prod((high for _, high in kernel.axes), start=index(1))
     far, apart = (
@@ -79,8 +79,17 @@ def next_row(
         _apart(loads, [loops[-1], (axis, index(0), extent)]),
     )
     when = both(far, apart)
-    lets = [Let(value) for value in forms(ahead, axis) if value.free]
-    return [*lets, Let(when), replace(stmt, ahead=ahead, far=when)] if ahead and apart is not FALSE else [stmt]
+    lets = [Let(value, early=True) for value in forms(ahead, axis) if value.free]
+    return (
+        [*lets, Let(when, early=True), replace(stmt, ahead=ahead, far=when)] if ahead and apart is not FALSE else [stmt]
+    )
+
+
+def _fetchable(x: Value, row: Axis, axis: Axis) -> TypeGuard[Load]:
+    """Whether a value is read from each row, in lines along an axis."""
+    if not isinstance(x, Load) or x.when is not None or x.leaf.pairs or row not in x.offset.free:
+        return False
+    return steps(x, axis) in (1, -1, 2)
 
 
 def _following(

@@ -48,6 +48,7 @@ class Machine:
 @dataclass(frozen=True)
 class Let:
     value: Value
+    early: bool = False  # nothing but what is fetched early needs it
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,9 @@ class _Lines:
         pad = "  " * depth
         for stmt in stmts:
             match stmt:
-                case Let(value):
-                    self.define(value, pad)
+                case Let(value, early):
+                    if not early:
+                        self.define(value, pad)
                 case Loop(axis, high, body, low):
                     span = f"< {self.value(high)}" if low is ZERO else f"in {self.value(low)}..{self.value(high)}"
                     many = ", all that run on as one" if stmt.runs else ""

@@ -1,4 +1,4 @@
-"""What is made of folds down columns is stored past the caches, where it fills memory."""
+"""What fills memory is stored past the caches: what is made of folds down columns, and rows that do not run on."""
 
 from __future__ import annotations
 
@@ -6,32 +6,83 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
+from .derived import apply
 from .dtypes import BOOL
 from .folds import folds_of
-from .ir import Kernel, Load, index
+from .ir import TRUE, Axis, Kernel, Load, Value, both, index
 from .nest import Loop, Machine, Stmt, Vector
-from .rewrite import steps, walk
+from .rewrite import affine, steps, walk
 from .vectors import STREAM_BYTES
+
+ROW_BYTES = 1024  # of a row that is not joined to the next: the lines at its ends are stored through the caches
+
+
+def rows_past_caches(stmts: Sequence[Stmt], kernel: Kernel, machine: Machine) -> list[Stmt]:
+    """The statements of a kernel without folds, of which loops over whole vectors, inside of others, store so where the target is large."""
+    large = _large(kernel, machine)
+    if large is None or kernel.reverse or folds_of(*(store.value for store in kernel.stores)):
+        return list(stmts)
+    long = dict(kernel.axes)
+
+    def within(stmt: Stmt) -> Stmt:
+        if isinstance(stmt, Loop):
+            return replace(stmt, body=tuple(map(within, stmt.body)))
+        if (
+            not isinstance(stmt, Vector)
+            or stmt.lanes == 1
+            or stmt.stream
+            or stmt.short
+            or stmt.groups
+            or not _rows(stmt)
+        ):
+            return stmt
+        if stmt.high is not long.get(stmt.axis):
+            return stmt
+        row = stmt.high - stmt.low >= ROW_BYTES // stmt.stores[0].leaf.dtype.itemsize
+        return replace(stmt, stream=both(both(large, row), _alike(stmt, [axis for axis, _ in kernel.axes[:-1]])))
+
+    return [within(stmt) if isinstance(stmt, Loop) else stmt for stmt in stmts]
+
+
+def _large(kernel: Kernel, machine: Machine) -> Value | None:
+    """Whether the one target of a kernel, which nothing reads, is large; None where there is no such target."""
+    values = [store.value for store in kernel.stores]
+    targets, read = {store.leaf for store in kernel.stores}, {x.leaf for x in walk(*values) if isinstance(x, Load)}
+    if not machine.streams or len(targets) > 1 or targets & read:
+        return None
+    size = sum(store.leaf.dtype.itemsize for store in kernel.stores)  # the parts of a complex number are two stores
+    return prod((extent for _, extent in kernel.axes), start=index(1)) >= STREAM_BYTES // size
+
+
+def _alike(stmt: Vector, outer: Sequence[Axis]) -> Value:
+    """Whether all rows are aligned alike: where some are stored past the caches, and some through them, all take longer."""
+    found: Value = TRUE
+    for store in stmt.stores:
+        for axis in outer:
+            form = affine(store.offset, axis)
+            if form is not None:
+                apart = apply("bitwise_and", form[0], index(stmt.lanes - 1))
+                found = both(found, apply("equal", apart, index(0)))
+    return found
+
+
+def _rows(stmt: Vector) -> bool:
+    return all(steps(store, stmt.axis) == 1 and store.leaf.dtype is not BOOL for store in stmt.stores)
 
 
 def past_caches(stmts: Sequence[Stmt], kernel: Kernel, machine: Machine) -> list[Stmt]:
     """The statements, of which loops over whole vectors store so where the one target of `kernel`, which nothing reads, is large; of a
     kernel without folds as they are.
     """
-    values = [store.value for store in kernel.stores]
-    targets, read = {store.leaf for store in kernel.stores}, {x.leaf for x in walk(*values) if isinstance(x, Load)}
-    if not machine.streams or not folds_of(*values) or len(targets) > 1 or targets & read:
+    large, extents = _large(kernel, machine), dict(kernel.axes)
+    if large is None or not folds_of(*(store.value for store in kernel.stores)):
         return list(stmts)
-    size = sum(store.leaf.dtype.itemsize for store in kernel.stores)  # the parts of a complex number are two stores
-    extents = dict(kernel.axes)
-    large = prod(extents.values(), start=index(1)) >= STREAM_BYTES // size
 
     def within(stmt: Stmt) -> Stmt:
         if isinstance(stmt, Loop):
             return replace(stmt, body=tuple(map(within, stmt.body)))
         if not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.axis not in extents:
             return stmt
-        rows = all(steps(store, stmt.axis) == 1 and store.leaf.dtype is not BOOL for store in stmt.stores)
-        return replace(stmt, stream=large if rows else None)
+        return replace(stmt, stream=large if _rows(stmt) else None)
 
     return list(map(within, stmts))

@@ -21,6 +21,7 @@ from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, index, load, loca
 from .keeping import kept, kept_of_rows
 from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
+from .past import rows_past_caches
 from .placing import affine_lets, loop_over, place
 from .reducers import SHORT
 from .rewrite import steps, substitute
@@ -40,7 +41,8 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     if vector_axis(opened) is None:
         loops.append((ONE, index(0), index(1)))
     turned = not groups and opened.axes != kernel.axes
-    return Nest(kernel, tuple(_open(opened, machine, loops, frozenset(), set())), then, groups, turned)
+    body = rows_past_caches(_open(opened, machine, loops, frozenset(), set()), opened, machine)
+    return Nest(kernel, tuple(body), then, groups, turned)
 
 
 WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth

@@ -1,5 +1,6 @@
 @zeros = internal constant [64 x i8] zeroinitializer, align 64
 declare float @llvm.sqrt.f32(float)
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare <8 x float> @llvm.masked.load.v8f32.p0(ptr, i32 immarg, <8 x i1>, <8 x float>)
 declare void @llvm.masked.store.v8f32.p0(<8 x float>, ptr, i32 immarg, <8 x i1>)
 declare void @parallel(ptr, ptr, i64, i64, i64)
@@ -30,7 +31,7 @@ entry:
   %v22 = select i1 %v20, i64 %high, i64 %v10
   br label %loop1
 loop1:
-  %v23 = phi i64 [ %v18, %entry ], [ %v24, %after11 ]
+  %v23 = phi i64 [ %v18, %entry ], [ %v24, %after13 ]
   %v25 = icmp slt i64 %v23, %v19
   br i1 %v25, label %body2, label %after3
 body2:
@@ -39,104 +40,123 @@ body2:
   %v28 = getelementptr float, ptr %v4, i64 %v27
   %v29 = load float, ptr %v28, align 4
   %v30 = call float @llvm.sqrt.f32(float %v29)
-  %v31 = insertelement <8 x float> poison, float %v30, i32 0
-  %v32 = shufflevector <8 x float> %v31, <8 x float> poison, <8 x i32> zeroinitializer
-  %v33 = sub i64 %v22, %v21
-  %v34 = and i64 %v33, -8
-  %v35 = add i64 %v21, %v34
-  %v36 = and i64 %v33, -32
-  %v37 = add i64 %v21, %v36
+  %v31 = add i64 %v23, 1
+  %v32 = mul i64 %v31, %v12
+  %v33 = mul i64 %v8, %v10
+  %v34 = icmp sge i64 %v33, 2097152
+  %v35 = icmp slt i64 %v10, 65536
+  %v36 = and i1 %v34, %v35
+  %v37 = icmp ne i64 %v12, %v10
+  %v38 = and i1 %v36, %v37
+  %v39 = insertelement <8 x float> poison, float %v30, i32 0
+  %v40 = shufflevector <8 x float> %v39, <8 x float> poison, <8 x i32> zeroinitializer
+  %v41 = sub i64 %v22, %v21
+  %v42 = and i64 %v41, -8
+  %v43 = add i64 %v21, %v42
+  %v44 = and i64 %v41, -32
+  %v45 = add i64 %v21, %v44
   br label %loop4
 loop4:
-  %v38 = phi i64 [ %v21, %body2 ], [ %v39, %body5 ]
-  %v40 = icmp slt i64 %v38, %v37
-  br i1 %v40, label %body5, label %after6
+  %v46 = phi i64 [ %v21, %body2 ], [ %v47, %after8 ]
+  %v48 = icmp slt i64 %v46, %v45
+  br i1 %v48, label %body5, label %after6
 body5:
-  %v41 = add i64 %v38, 8
-  %v42 = add i64 %v38, 16
-  %v43 = add i64 %v38, 24
-  %v44 = add i64 %v26, %v38
-  %v45 = getelementptr float, ptr %v2, i64 %v44
-  %v46 = load <8 x float>, ptr %v45, align 4
-  %v47 = add i64 %v26, %v41
-  %v48 = getelementptr float, ptr %v2, i64 %v47
-  %v49 = load <8 x float>, ptr %v48, align 4
-  %v50 = add i64 %v26, %v42
-  %v51 = getelementptr float, ptr %v2, i64 %v50
-  %v52 = load <8 x float>, ptr %v51, align 4
-  %v53 = add i64 %v26, %v43
-  %v54 = getelementptr float, ptr %v2, i64 %v53
-  %v55 = load <8 x float>, ptr %v54, align 4
-  %v56 = fmul <8 x float> %v32, %v46
-  %v57 = fmul <8 x float> %v32, %v49
-  %v58 = fmul <8 x float> %v32, %v52
-  %v59 = fmul <8 x float> %v32, %v55
-  %v60 = getelementptr float, ptr %v6, i64 %v38
-  %v61 = load <8 x float>, ptr %v60, align 4
-  %v62 = getelementptr float, ptr %v6, i64 %v41
-  %v63 = load <8 x float>, ptr %v62, align 4
-  %v64 = getelementptr float, ptr %v6, i64 %v42
+  br i1 %v38, label %then7, label %after8
+then7:
+  %v49 = add i64 %v32, %v46
+  %v50 = getelementptr float, ptr %v2, i64 %v49
+  call void @llvm.prefetch.p0(ptr %v50, i32 0, i32 2, i32 1)
+  %v51 = add i64 %v46, 16
+  %v52 = add i64 %v32, %v51
+  %v53 = getelementptr float, ptr %v2, i64 %v52
+  call void @llvm.prefetch.p0(ptr %v53, i32 0, i32 2, i32 1)
+  br label %after8
+after8:
+  %v54 = add i64 %v46, 8
+  %v55 = add i64 %v46, 16
+  %v56 = add i64 %v46, 24
+  %v57 = add i64 %v26, %v46
+  %v58 = getelementptr float, ptr %v2, i64 %v57
+  %v59 = load <8 x float>, ptr %v58, align 4
+  %v60 = add i64 %v26, %v54
+  %v61 = getelementptr float, ptr %v2, i64 %v60
+  %v62 = load <8 x float>, ptr %v61, align 4
+  %v63 = add i64 %v26, %v55
+  %v64 = getelementptr float, ptr %v2, i64 %v63
   %v65 = load <8 x float>, ptr %v64, align 4
-  %v66 = getelementptr float, ptr %v6, i64 %v43
-  %v67 = load <8 x float>, ptr %v66, align 4
-  %v68 = fadd <8 x float> %v56, %v61
-  %v69 = fadd <8 x float> %v57, %v63
-  %v70 = fadd <8 x float> %v58, %v65
-  %v71 = fadd <8 x float> %v59, %v67
-  %v72 = add i64 %v26, %v38
-  %v73 = getelementptr float, ptr %v2, i64 %v72
-  store <8 x float> %v68, ptr %v73, align 4
-  %v74 = add i64 %v26, %v41
-  %v75 = getelementptr float, ptr %v2, i64 %v74
-  store <8 x float> %v69, ptr %v75, align 4
-  %v76 = add i64 %v26, %v42
-  %v77 = getelementptr float, ptr %v2, i64 %v76
-  store <8 x float> %v70, ptr %v77, align 4
-  %v78 = add i64 %v26, %v43
-  %v79 = getelementptr float, ptr %v2, i64 %v78
-  store <8 x float> %v71, ptr %v79, align 4
-  %v39 = add nsw i64 %v38, 32
+  %v66 = add i64 %v26, %v56
+  %v67 = getelementptr float, ptr %v2, i64 %v66
+  %v68 = load <8 x float>, ptr %v67, align 4
+  %v69 = fmul <8 x float> %v40, %v59
+  %v70 = fmul <8 x float> %v40, %v62
+  %v71 = fmul <8 x float> %v40, %v65
+  %v72 = fmul <8 x float> %v40, %v68
+  %v73 = getelementptr float, ptr %v6, i64 %v46
+  %v74 = load <8 x float>, ptr %v73, align 4
+  %v75 = getelementptr float, ptr %v6, i64 %v54
+  %v76 = load <8 x float>, ptr %v75, align 4
+  %v77 = getelementptr float, ptr %v6, i64 %v55
+  %v78 = load <8 x float>, ptr %v77, align 4
+  %v79 = getelementptr float, ptr %v6, i64 %v56
+  %v80 = load <8 x float>, ptr %v79, align 4
+  %v81 = fadd <8 x float> %v69, %v74
+  %v82 = fadd <8 x float> %v70, %v76
+  %v83 = fadd <8 x float> %v71, %v78
+  %v84 = fadd <8 x float> %v72, %v80
+  %v85 = add i64 %v26, %v46
+  %v86 = getelementptr float, ptr %v2, i64 %v85
+  store <8 x float> %v81, ptr %v86, align 4
+  %v87 = add i64 %v26, %v54
+  %v88 = getelementptr float, ptr %v2, i64 %v87
+  store <8 x float> %v82, ptr %v88, align 4
+  %v89 = add i64 %v26, %v55
+  %v90 = getelementptr float, ptr %v2, i64 %v89
+  store <8 x float> %v83, ptr %v90, align 4
+  %v91 = add i64 %v26, %v56
+  %v92 = getelementptr float, ptr %v2, i64 %v91
+  store <8 x float> %v84, ptr %v92, align 4
+  %v47 = add nsw i64 %v46, 32
   br label %loop4
 after6:
-  br label %loop7
-loop7:
-  %v80 = phi i64 [ %v37, %after6 ], [ %v81, %body8 ]
-  %v82 = icmp slt i64 %v80, %v35
-  br i1 %v82, label %body8, label %after9
-body8:
-  %v83 = add i64 %v26, %v80
-  %v84 = getelementptr float, ptr %v2, i64 %v83
-  %v85 = load <8 x float>, ptr %v84, align 4
-  %v86 = fmul <8 x float> %v32, %v85
-  %v87 = getelementptr float, ptr %v6, i64 %v80
-  %v88 = load <8 x float>, ptr %v87, align 4
-  %v89 = fadd <8 x float> %v86, %v88
-  %v90 = add i64 %v26, %v80
-  %v91 = getelementptr float, ptr %v2, i64 %v90
-  store <8 x float> %v89, ptr %v91, align 4
-  %v81 = add nsw i64 %v80, 8
-  br label %loop7
-after9:
-  %v92 = icmp slt i64 %v35, %v22
-  br i1 %v92, label %then10, label %after11
-then10:
-  %v93 = sub i64 %v22, %v35
-  %v94 = trunc i64 %v93 to i32
-  %v95 = insertelement <8 x i32> poison, i32 %v94, i32 0
-  %v96 = shufflevector <8 x i32> %v95, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v97 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v96
-  %v98 = add i64 %v26, %v35
-  %v99 = getelementptr float, ptr %v2, i64 %v98
-  %v100 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v99, i32 4, <8 x i1> %v97, <8 x float> zeroinitializer)
-  %v101 = fmul <8 x float> %v32, %v100
-  %v102 = getelementptr float, ptr %v6, i64 %v35
-  %v103 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v102, i32 4, <8 x i1> %v97, <8 x float> zeroinitializer)
-  %v104 = fadd <8 x float> %v101, %v103
-  %v105 = add i64 %v26, %v35
-  %v106 = getelementptr float, ptr %v2, i64 %v105
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v104, ptr %v106, i32 4, <8 x i1> %v97)
-  br label %after11
+  br label %loop9
+loop9:
+  %v93 = phi i64 [ %v45, %after6 ], [ %v94, %body10 ]
+  %v95 = icmp slt i64 %v93, %v43
+  br i1 %v95, label %body10, label %after11
+body10:
+  %v96 = add i64 %v26, %v93
+  %v97 = getelementptr float, ptr %v2, i64 %v96
+  %v98 = load <8 x float>, ptr %v97, align 4
+  %v99 = fmul <8 x float> %v40, %v98
+  %v100 = getelementptr float, ptr %v6, i64 %v93
+  %v101 = load <8 x float>, ptr %v100, align 4
+  %v102 = fadd <8 x float> %v99, %v101
+  %v103 = add i64 %v26, %v93
+  %v104 = getelementptr float, ptr %v2, i64 %v103
+  store <8 x float> %v102, ptr %v104, align 4
+  %v94 = add nsw i64 %v93, 8
+  br label %loop9
 after11:
+  %v105 = icmp slt i64 %v43, %v22
+  br i1 %v105, label %then12, label %after13
+then12:
+  %v106 = sub i64 %v22, %v43
+  %v107 = trunc i64 %v106 to i32
+  %v108 = insertelement <8 x i32> poison, i32 %v107, i32 0
+  %v109 = shufflevector <8 x i32> %v108, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v110 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v109
+  %v111 = add i64 %v26, %v43
+  %v112 = getelementptr float, ptr %v2, i64 %v111
+  %v113 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v112, i32 4, <8 x i1> %v110, <8 x float> zeroinitializer)
+  %v114 = fmul <8 x float> %v40, %v113
+  %v115 = getelementptr float, ptr %v6, i64 %v43
+  %v116 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v115, i32 4, <8 x i1> %v110, <8 x float> zeroinitializer)
+  %v117 = fadd <8 x float> %v114, %v116
+  %v118 = add i64 %v26, %v43
+  %v119 = getelementptr float, ptr %v2, i64 %v118
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v117, ptr %v119, i32 4, <8 x i1> %v110)
+  br label %after13
+after13:
   %v24 = add nsw i64 %v23, 1
   br label %loop1
 after3:

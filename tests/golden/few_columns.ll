@@ -3,6 +3,7 @@ declare i64 @llvm.smin.i64(i64, i64)
 declare <8 x float> @llvm.masked.load.v8f32.p0(ptr, i32 immarg, <8 x i1>, <8 x float>)
 declare i64 @llvm.ctlz.i64(i64, i1)
 declare float @llvm.sqrt.f32(float)
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare void @llvm.masked.store.v8f32.p0(<8 x float>, ptr, i32 immarg, <8 x i1>)
 declare void @parallel(ptr, ptr, i64, i64, i64)
 define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
@@ -153,7 +154,7 @@ after17:
 after14:
   br label %while18
 while18:
-  %v105 = phi i64 [ %v25, %after14 ], [ %v282, %after37 ]
+  %v105 = phi i64 [ %v25, %after14 ], [ %v295, %after39 ]
   %v106 = icmp slt i64 %v105, %v26
   br i1 %v106, label %body19, label %after20
 body19:
@@ -257,127 +258,146 @@ after29:
 after26:
   %v182 = mul i64 %v105, %v14
   %v183 = mul i64 %v105, %v18
-  %v184 = sub i64 %v110, %v30
-  %v185 = and i64 %v184, -8
-  %v186 = add i64 %v30, %v185
-  %v187 = and i64 %v184, -32
-  %v188 = add i64 %v30, %v187
+  %v184 = add i64 %v105, 1
+  %v185 = mul i64 %v184, %v18
+  %v186 = mul i64 %v10, %v12
+  %v187 = icmp sge i64 %v186, 2097152
+  %v188 = icmp slt i64 %v110, 65536
+  %v189 = and i1 %v187, %v188
+  %v190 = icmp ne i64 %v18, %v110
+  %v191 = and i1 %v189, %v190
+  %v192 = sub i64 %v110, %v30
+  %v193 = and i64 %v192, -8
+  %v194 = add i64 %v30, %v193
+  %v195 = and i64 %v192, -32
+  %v196 = add i64 %v30, %v195
   br label %loop30
 loop30:
-  %v189 = phi i64 [ %v30, %after26 ], [ %v190, %body31 ]
-  %v191 = icmp slt i64 %v189, %v188
-  br i1 %v191, label %body31, label %after32
+  %v197 = phi i64 [ %v30, %after26 ], [ %v198, %after34 ]
+  %v199 = icmp slt i64 %v197, %v196
+  br i1 %v199, label %body31, label %after32
 body31:
-  %v192 = add i64 %v189, 8
-  %v193 = add i64 %v189, 16
-  %v194 = add i64 %v189, 24
-  %v195 = add i64 %v34, %v189
-  %v196 = getelementptr float, ptr %v29, i64 %v195
-  %v197 = load <8 x float>, ptr %v196, align 4
-  %v198 = add i64 %v34, %v192
-  %v199 = getelementptr float, ptr %v29, i64 %v198
-  %v200 = load <8 x float>, ptr %v199, align 4
-  %v201 = add i64 %v34, %v193
-  %v202 = getelementptr float, ptr %v29, i64 %v201
-  %v203 = load <8 x float>, ptr %v202, align 4
-  %v204 = add i64 %v34, %v194
-  %v205 = getelementptr float, ptr %v29, i64 %v204
-  %v206 = load <8 x float>, ptr %v205, align 4
-  %v207 = add i64 %v183, %v189
-  %v208 = getelementptr float, ptr %v6, i64 %v207
-  %v209 = load <8 x float>, ptr %v208, align 4
-  %v210 = add i64 %v183, %v192
-  %v211 = getelementptr float, ptr %v6, i64 %v210
-  %v212 = load <8 x float>, ptr %v211, align 4
-  %v213 = add i64 %v183, %v193
-  %v214 = getelementptr float, ptr %v6, i64 %v213
-  %v215 = load <8 x float>, ptr %v214, align 4
-  %v216 = add i64 %v183, %v194
-  %v217 = getelementptr float, ptr %v6, i64 %v216
-  %v218 = load <8 x float>, ptr %v217, align 4
-  %v219 = fmul <8 x float> %v197, %v209
-  %v220 = fmul <8 x float> %v200, %v212
-  %v221 = fmul <8 x float> %v203, %v215
-  %v222 = fmul <8 x float> %v206, %v218
-  %v223 = add i64 %v34, %v189
-  %v224 = getelementptr float, ptr %v28, i64 %v223
+  br i1 %v191, label %then33, label %after34
+then33:
+  %v200 = add i64 %v185, %v197
+  %v201 = getelementptr float, ptr %v6, i64 %v200
+  call void @llvm.prefetch.p0(ptr %v201, i32 0, i32 2, i32 1)
+  %v202 = add i64 %v197, 16
+  %v203 = add i64 %v185, %v202
+  %v204 = getelementptr float, ptr %v6, i64 %v203
+  call void @llvm.prefetch.p0(ptr %v204, i32 0, i32 2, i32 1)
+  br label %after34
+after34:
+  %v205 = add i64 %v197, 8
+  %v206 = add i64 %v197, 16
+  %v207 = add i64 %v197, 24
+  %v208 = add i64 %v34, %v197
+  %v209 = getelementptr float, ptr %v29, i64 %v208
+  %v210 = load <8 x float>, ptr %v209, align 4
+  %v211 = add i64 %v34, %v205
+  %v212 = getelementptr float, ptr %v29, i64 %v211
+  %v213 = load <8 x float>, ptr %v212, align 4
+  %v214 = add i64 %v34, %v206
+  %v215 = getelementptr float, ptr %v29, i64 %v214
+  %v216 = load <8 x float>, ptr %v215, align 4
+  %v217 = add i64 %v34, %v207
+  %v218 = getelementptr float, ptr %v29, i64 %v217
+  %v219 = load <8 x float>, ptr %v218, align 4
+  %v220 = add i64 %v183, %v197
+  %v221 = getelementptr float, ptr %v6, i64 %v220
+  %v222 = load <8 x float>, ptr %v221, align 4
+  %v223 = add i64 %v183, %v205
+  %v224 = getelementptr float, ptr %v6, i64 %v223
   %v225 = load <8 x float>, ptr %v224, align 4
-  %v226 = add i64 %v34, %v192
-  %v227 = getelementptr float, ptr %v28, i64 %v226
+  %v226 = add i64 %v183, %v206
+  %v227 = getelementptr float, ptr %v6, i64 %v226
   %v228 = load <8 x float>, ptr %v227, align 4
-  %v229 = add i64 %v34, %v193
-  %v230 = getelementptr float, ptr %v28, i64 %v229
+  %v229 = add i64 %v183, %v207
+  %v230 = getelementptr float, ptr %v6, i64 %v229
   %v231 = load <8 x float>, ptr %v230, align 4
-  %v232 = add i64 %v34, %v194
-  %v233 = getelementptr float, ptr %v28, i64 %v232
-  %v234 = load <8 x float>, ptr %v233, align 4
-  %v235 = fadd <8 x float> %v219, %v225
-  %v236 = fadd <8 x float> %v220, %v228
-  %v237 = fadd <8 x float> %v221, %v231
-  %v238 = fadd <8 x float> %v222, %v234
-  %v239 = add i64 %v182, %v189
-  %v240 = getelementptr float, ptr %v2, i64 %v239
-  store <8 x float> %v235, ptr %v240, align 4
-  %v241 = add i64 %v182, %v192
-  %v242 = getelementptr float, ptr %v2, i64 %v241
-  store <8 x float> %v236, ptr %v242, align 4
-  %v243 = add i64 %v182, %v193
-  %v244 = getelementptr float, ptr %v2, i64 %v243
-  store <8 x float> %v237, ptr %v244, align 4
-  %v245 = add i64 %v182, %v194
-  %v246 = getelementptr float, ptr %v2, i64 %v245
-  store <8 x float> %v238, ptr %v246, align 4
-  %v190 = add nsw i64 %v189, 32
+  %v232 = fmul <8 x float> %v210, %v222
+  %v233 = fmul <8 x float> %v213, %v225
+  %v234 = fmul <8 x float> %v216, %v228
+  %v235 = fmul <8 x float> %v219, %v231
+  %v236 = add i64 %v34, %v197
+  %v237 = getelementptr float, ptr %v28, i64 %v236
+  %v238 = load <8 x float>, ptr %v237, align 4
+  %v239 = add i64 %v34, %v205
+  %v240 = getelementptr float, ptr %v28, i64 %v239
+  %v241 = load <8 x float>, ptr %v240, align 4
+  %v242 = add i64 %v34, %v206
+  %v243 = getelementptr float, ptr %v28, i64 %v242
+  %v244 = load <8 x float>, ptr %v243, align 4
+  %v245 = add i64 %v34, %v207
+  %v246 = getelementptr float, ptr %v28, i64 %v245
+  %v247 = load <8 x float>, ptr %v246, align 4
+  %v248 = fadd <8 x float> %v232, %v238
+  %v249 = fadd <8 x float> %v233, %v241
+  %v250 = fadd <8 x float> %v234, %v244
+  %v251 = fadd <8 x float> %v235, %v247
+  %v252 = add i64 %v182, %v197
+  %v253 = getelementptr float, ptr %v2, i64 %v252
+  store <8 x float> %v248, ptr %v253, align 4
+  %v254 = add i64 %v182, %v205
+  %v255 = getelementptr float, ptr %v2, i64 %v254
+  store <8 x float> %v249, ptr %v255, align 4
+  %v256 = add i64 %v182, %v206
+  %v257 = getelementptr float, ptr %v2, i64 %v256
+  store <8 x float> %v250, ptr %v257, align 4
+  %v258 = add i64 %v182, %v207
+  %v259 = getelementptr float, ptr %v2, i64 %v258
+  store <8 x float> %v251, ptr %v259, align 4
+  %v198 = add nsw i64 %v197, 32
   br label %loop30
 after32:
-  br label %loop33
-loop33:
-  %v247 = phi i64 [ %v188, %after32 ], [ %v248, %body34 ]
-  %v249 = icmp slt i64 %v247, %v186
-  br i1 %v249, label %body34, label %after35
-body34:
-  %v250 = add i64 %v34, %v247
-  %v251 = getelementptr float, ptr %v29, i64 %v250
-  %v252 = load <8 x float>, ptr %v251, align 4
-  %v253 = add i64 %v183, %v247
-  %v254 = getelementptr float, ptr %v6, i64 %v253
-  %v255 = load <8 x float>, ptr %v254, align 4
-  %v256 = fmul <8 x float> %v252, %v255
-  %v257 = add i64 %v34, %v247
-  %v258 = getelementptr float, ptr %v28, i64 %v257
-  %v259 = load <8 x float>, ptr %v258, align 4
-  %v260 = fadd <8 x float> %v256, %v259
-  %v261 = add i64 %v182, %v247
-  %v262 = getelementptr float, ptr %v2, i64 %v261
-  store <8 x float> %v260, ptr %v262, align 4
-  %v248 = add nsw i64 %v247, 8
-  br label %loop33
-after35:
-  %v263 = icmp slt i64 %v186, %v110
-  br i1 %v263, label %then36, label %after37
-then36:
-  %v264 = sub i64 %v110, %v186
-  %v265 = trunc i64 %v264 to i32
-  %v266 = insertelement <8 x i32> poison, i32 %v265, i32 0
-  %v267 = shufflevector <8 x i32> %v266, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v268 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v267
-  %v269 = add i64 %v34, %v186
-  %v270 = getelementptr float, ptr %v29, i64 %v269
-  %v271 = load <8 x float>, ptr %v270, align 4
-  %v272 = add i64 %v183, %v186
-  %v273 = getelementptr float, ptr %v6, i64 %v272
-  %v274 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v273, i32 4, <8 x i1> %v268, <8 x float> zeroinitializer)
-  %v275 = fmul <8 x float> %v271, %v274
-  %v276 = add i64 %v34, %v186
-  %v277 = getelementptr float, ptr %v28, i64 %v276
-  %v278 = load <8 x float>, ptr %v277, align 4
-  %v279 = fadd <8 x float> %v275, %v278
-  %v280 = add i64 %v182, %v186
-  %v281 = getelementptr float, ptr %v2, i64 %v280
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v279, ptr %v281, i32 4, <8 x i1> %v268)
-  br label %after37
+  br label %loop35
+loop35:
+  %v260 = phi i64 [ %v196, %after32 ], [ %v261, %body36 ]
+  %v262 = icmp slt i64 %v260, %v194
+  br i1 %v262, label %body36, label %after37
+body36:
+  %v263 = add i64 %v34, %v260
+  %v264 = getelementptr float, ptr %v29, i64 %v263
+  %v265 = load <8 x float>, ptr %v264, align 4
+  %v266 = add i64 %v183, %v260
+  %v267 = getelementptr float, ptr %v6, i64 %v266
+  %v268 = load <8 x float>, ptr %v267, align 4
+  %v269 = fmul <8 x float> %v265, %v268
+  %v270 = add i64 %v34, %v260
+  %v271 = getelementptr float, ptr %v28, i64 %v270
+  %v272 = load <8 x float>, ptr %v271, align 4
+  %v273 = fadd <8 x float> %v269, %v272
+  %v274 = add i64 %v182, %v260
+  %v275 = getelementptr float, ptr %v2, i64 %v274
+  store <8 x float> %v273, ptr %v275, align 4
+  %v261 = add nsw i64 %v260, 8
+  br label %loop35
 after37:
-  %v282 = add i64 %v105, %v91
+  %v276 = icmp slt i64 %v194, %v110
+  br i1 %v276, label %then38, label %after39
+then38:
+  %v277 = sub i64 %v110, %v194
+  %v278 = trunc i64 %v277 to i32
+  %v279 = insertelement <8 x i32> poison, i32 %v278, i32 0
+  %v280 = shufflevector <8 x i32> %v279, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v281 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v280
+  %v282 = add i64 %v34, %v194
+  %v283 = getelementptr float, ptr %v29, i64 %v282
+  %v284 = load <8 x float>, ptr %v283, align 4
+  %v285 = add i64 %v183, %v194
+  %v286 = getelementptr float, ptr %v6, i64 %v285
+  %v287 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v286, i32 4, <8 x i1> %v281, <8 x float> zeroinitializer)
+  %v288 = fmul <8 x float> %v284, %v287
+  %v289 = add i64 %v34, %v194
+  %v290 = getelementptr float, ptr %v28, i64 %v289
+  %v291 = load <8 x float>, ptr %v290, align 4
+  %v292 = fadd <8 x float> %v288, %v291
+  %v293 = add i64 %v182, %v194
+  %v294 = getelementptr float, ptr %v2, i64 %v293
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v292, ptr %v294, i32 4, <8 x i1> %v281)
+  br label %after39
+after39:
+  %v295 = add i64 %v105, %v91
   br label %while18
 after20:
   br label %while1

@@ -1,4 +1,5 @@
 @zeros = internal constant [64 x i8] zeroinitializer, align 64
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare <4 x float> @llvm.masked.load.v4f32.p0(ptr, i32 immarg, <4 x i1>, <4 x float>)
 declare void @llvm.masked.store.v4f32.p0(<4 x float>, ptr, i32 immarg, <4 x i1>)
 declare void @parallel(ptr, ptr, i64, i64, i64)
@@ -33,150 +34,165 @@ entry:
   %v26 = select i1 %v24, i64 %high, i64 %v8
   br label %loop1
 loop1:
-  %v27 = phi i64 [ %v22, %entry ], [ %v28, %after11 ]
+  %v27 = phi i64 [ %v22, %entry ], [ %v28, %after13 ]
   %v29 = icmp slt i64 %v27, %v23
   br i1 %v29, label %body2, label %after3
 body2:
   %v30 = mul i64 %v27, %v10
   %v31 = mul i64 %v27, %v12
-  %v32 = insertelement <4 x i64> poison, i64 %v18, i32 0
-  %v33 = shufflevector <4 x i64> %v32, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v34 = insertelement <4 x i64> poison, i64 %v16, i32 0
-  %v35 = shufflevector <4 x i64> %v34, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v36 = insertelement <4 x i64> poison, i64 %v14, i32 0
-  %v37 = shufflevector <4 x i64> %v36, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v38 = sub i64 %v26, %v25
-  %v39 = and i64 %v38, -4
-  %v40 = add i64 %v25, %v39
-  %v41 = and i64 %v38, -16
-  %v42 = add i64 %v25, %v41
+  %v32 = add i64 %v27, 1
+  %v33 = mul i64 %v32, %v12
+  %v34 = mul i64 %v6, %v8
+  %v35 = icmp sge i64 %v34, 2097152
+  %v36 = icmp slt i64 %v8, 65536
+  %v37 = and i1 %v35, %v36
+  %v38 = icmp ne i64 %v12, %v8
+  %v39 = and i1 %v37, %v38
+  %v40 = insertelement <4 x i64> poison, i64 %v18, i32 0
+  %v41 = shufflevector <4 x i64> %v40, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v42 = insertelement <4 x i64> poison, i64 %v16, i32 0
+  %v43 = shufflevector <4 x i64> %v42, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v44 = insertelement <4 x i64> poison, i64 %v14, i32 0
+  %v45 = shufflevector <4 x i64> %v44, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v46 = sub i64 %v26, %v25
+  %v47 = and i64 %v46, -4
+  %v48 = add i64 %v25, %v47
+  %v49 = and i64 %v46, -16
+  %v50 = add i64 %v25, %v49
   br label %loop4
 loop4:
-  %v43 = phi i64 [ %v25, %body2 ], [ %v44, %body5 ]
-  %v45 = icmp slt i64 %v43, %v42
-  br i1 %v45, label %body5, label %after6
+  %v51 = phi i64 [ %v25, %body2 ], [ %v52, %after8 ]
+  %v53 = icmp slt i64 %v51, %v50
+  br i1 %v53, label %body5, label %after6
 body5:
-  %v46 = add i64 %v43, 4
-  %v47 = add i64 %v43, 8
-  %v48 = add i64 %v43, 12
-  %v49 = insertelement <4 x i64> poison, i64 %v43, i32 0
-  %v50 = shufflevector <4 x i64> %v49, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v51 = add <4 x i64> %v50, <i64 0, i64 1, i64 2, i64 3>
-  %v52 = insertelement <4 x i64> poison, i64 %v46, i32 0
-  %v53 = shufflevector <4 x i64> %v52, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v54 = add <4 x i64> %v53, <i64 0, i64 1, i64 2, i64 3>
-  %v55 = insertelement <4 x i64> poison, i64 %v47, i32 0
-  %v56 = shufflevector <4 x i64> %v55, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v57 = add <4 x i64> %v56, <i64 0, i64 1, i64 2, i64 3>
-  %v58 = insertelement <4 x i64> poison, i64 %v48, i32 0
-  %v59 = shufflevector <4 x i64> %v58, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v60 = add <4 x i64> %v59, <i64 0, i64 1, i64 2, i64 3>
-  %v61 = mul <4 x i64> %v51, %v37
-  %v62 = mul <4 x i64> %v54, %v37
-  %v63 = mul <4 x i64> %v57, %v37
-  %v64 = mul <4 x i64> %v60, %v37
-  %v65 = add <4 x i64> %v61, %v35
-  %v66 = add <4 x i64> %v62, %v35
-  %v67 = add <4 x i64> %v63, %v35
-  %v68 = add <4 x i64> %v64, %v35
-  %v69 = mul <4 x i64> %v65, %v33
-  %v70 = mul <4 x i64> %v66, %v33
-  %v71 = mul <4 x i64> %v67, %v33
-  %v72 = mul <4 x i64> %v68, %v33
-  %v73 = sitofp <4 x i64> %v69 to <4 x double>
-  %v74 = sitofp <4 x i64> %v70 to <4 x double>
-  %v75 = sitofp <4 x i64> %v71 to <4 x double>
-  %v76 = sitofp <4 x i64> %v72 to <4 x double>
-  %v77 = add i64 %v31, %v43
-  %v78 = getelementptr float, ptr %v4, i64 %v77
-  %v79 = load <4 x float>, ptr %v78, align 4
-  %v80 = add i64 %v31, %v46
-  %v81 = getelementptr float, ptr %v4, i64 %v80
-  %v82 = load <4 x float>, ptr %v81, align 4
-  %v83 = add i64 %v31, %v47
-  %v84 = getelementptr float, ptr %v4, i64 %v83
-  %v85 = load <4 x float>, ptr %v84, align 4
-  %v86 = add i64 %v31, %v48
-  %v87 = getelementptr float, ptr %v4, i64 %v86
-  %v88 = load <4 x float>, ptr %v87, align 4
-  %v89 = fpext <4 x float> %v79 to <4 x double>
-  %v90 = fpext <4 x float> %v82 to <4 x double>
-  %v91 = fpext <4 x float> %v85 to <4 x double>
-  %v92 = fpext <4 x float> %v88 to <4 x double>
-  %v93 = fadd <4 x double> %v73, %v89
-  %v94 = fadd <4 x double> %v74, %v90
-  %v95 = fadd <4 x double> %v75, %v91
-  %v96 = fadd <4 x double> %v76, %v92
-  %v97 = fptrunc <4 x double> %v93 to <4 x float>
-  %v98 = fptrunc <4 x double> %v94 to <4 x float>
-  %v99 = fptrunc <4 x double> %v95 to <4 x float>
-  %v100 = fptrunc <4 x double> %v96 to <4 x float>
-  %v101 = add i64 %v30, %v43
-  %v102 = getelementptr float, ptr %v2, i64 %v101
-  store <4 x float> %v97, ptr %v102, align 4
-  %v103 = add i64 %v30, %v46
-  %v104 = getelementptr float, ptr %v2, i64 %v103
-  store <4 x float> %v98, ptr %v104, align 4
-  %v105 = add i64 %v30, %v47
-  %v106 = getelementptr float, ptr %v2, i64 %v105
-  store <4 x float> %v99, ptr %v106, align 4
-  %v107 = add i64 %v30, %v48
-  %v108 = getelementptr float, ptr %v2, i64 %v107
-  store <4 x float> %v100, ptr %v108, align 4
-  %v44 = add nsw i64 %v43, 16
+  br i1 %v39, label %then7, label %after8
+then7:
+  %v54 = add i64 %v33, %v51
+  %v55 = getelementptr float, ptr %v4, i64 %v54
+  call void @llvm.prefetch.p0(ptr %v55, i32 0, i32 2, i32 1)
+  br label %after8
+after8:
+  %v56 = add i64 %v51, 4
+  %v57 = add i64 %v51, 8
+  %v58 = add i64 %v51, 12
+  %v59 = insertelement <4 x i64> poison, i64 %v51, i32 0
+  %v60 = shufflevector <4 x i64> %v59, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v61 = add <4 x i64> %v60, <i64 0, i64 1, i64 2, i64 3>
+  %v62 = insertelement <4 x i64> poison, i64 %v56, i32 0
+  %v63 = shufflevector <4 x i64> %v62, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v64 = add <4 x i64> %v63, <i64 0, i64 1, i64 2, i64 3>
+  %v65 = insertelement <4 x i64> poison, i64 %v57, i32 0
+  %v66 = shufflevector <4 x i64> %v65, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v67 = add <4 x i64> %v66, <i64 0, i64 1, i64 2, i64 3>
+  %v68 = insertelement <4 x i64> poison, i64 %v58, i32 0
+  %v69 = shufflevector <4 x i64> %v68, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v70 = add <4 x i64> %v69, <i64 0, i64 1, i64 2, i64 3>
+  %v71 = mul <4 x i64> %v61, %v45
+  %v72 = mul <4 x i64> %v64, %v45
+  %v73 = mul <4 x i64> %v67, %v45
+  %v74 = mul <4 x i64> %v70, %v45
+  %v75 = add <4 x i64> %v71, %v43
+  %v76 = add <4 x i64> %v72, %v43
+  %v77 = add <4 x i64> %v73, %v43
+  %v78 = add <4 x i64> %v74, %v43
+  %v79 = mul <4 x i64> %v75, %v41
+  %v80 = mul <4 x i64> %v76, %v41
+  %v81 = mul <4 x i64> %v77, %v41
+  %v82 = mul <4 x i64> %v78, %v41
+  %v83 = sitofp <4 x i64> %v79 to <4 x double>
+  %v84 = sitofp <4 x i64> %v80 to <4 x double>
+  %v85 = sitofp <4 x i64> %v81 to <4 x double>
+  %v86 = sitofp <4 x i64> %v82 to <4 x double>
+  %v87 = add i64 %v31, %v51
+  %v88 = getelementptr float, ptr %v4, i64 %v87
+  %v89 = load <4 x float>, ptr %v88, align 4
+  %v90 = add i64 %v31, %v56
+  %v91 = getelementptr float, ptr %v4, i64 %v90
+  %v92 = load <4 x float>, ptr %v91, align 4
+  %v93 = add i64 %v31, %v57
+  %v94 = getelementptr float, ptr %v4, i64 %v93
+  %v95 = load <4 x float>, ptr %v94, align 4
+  %v96 = add i64 %v31, %v58
+  %v97 = getelementptr float, ptr %v4, i64 %v96
+  %v98 = load <4 x float>, ptr %v97, align 4
+  %v99 = fpext <4 x float> %v89 to <4 x double>
+  %v100 = fpext <4 x float> %v92 to <4 x double>
+  %v101 = fpext <4 x float> %v95 to <4 x double>
+  %v102 = fpext <4 x float> %v98 to <4 x double>
+  %v103 = fadd <4 x double> %v83, %v99
+  %v104 = fadd <4 x double> %v84, %v100
+  %v105 = fadd <4 x double> %v85, %v101
+  %v106 = fadd <4 x double> %v86, %v102
+  %v107 = fptrunc <4 x double> %v103 to <4 x float>
+  %v108 = fptrunc <4 x double> %v104 to <4 x float>
+  %v109 = fptrunc <4 x double> %v105 to <4 x float>
+  %v110 = fptrunc <4 x double> %v106 to <4 x float>
+  %v111 = add i64 %v30, %v51
+  %v112 = getelementptr float, ptr %v2, i64 %v111
+  store <4 x float> %v107, ptr %v112, align 4
+  %v113 = add i64 %v30, %v56
+  %v114 = getelementptr float, ptr %v2, i64 %v113
+  store <4 x float> %v108, ptr %v114, align 4
+  %v115 = add i64 %v30, %v57
+  %v116 = getelementptr float, ptr %v2, i64 %v115
+  store <4 x float> %v109, ptr %v116, align 4
+  %v117 = add i64 %v30, %v58
+  %v118 = getelementptr float, ptr %v2, i64 %v117
+  store <4 x float> %v110, ptr %v118, align 4
+  %v52 = add nsw i64 %v51, 16
   br label %loop4
 after6:
-  br label %loop7
-loop7:
-  %v109 = phi i64 [ %v42, %after6 ], [ %v110, %body8 ]
-  %v111 = icmp slt i64 %v109, %v40
-  br i1 %v111, label %body8, label %after9
-body8:
-  %v112 = insertelement <4 x i64> poison, i64 %v109, i32 0
-  %v113 = shufflevector <4 x i64> %v112, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v114 = add <4 x i64> %v113, <i64 0, i64 1, i64 2, i64 3>
-  %v115 = mul <4 x i64> %v114, %v37
-  %v116 = add <4 x i64> %v115, %v35
-  %v117 = mul <4 x i64> %v116, %v33
-  %v118 = sitofp <4 x i64> %v117 to <4 x double>
-  %v119 = add i64 %v31, %v109
-  %v120 = getelementptr float, ptr %v4, i64 %v119
-  %v121 = load <4 x float>, ptr %v120, align 4
-  %v122 = fpext <4 x float> %v121 to <4 x double>
-  %v123 = fadd <4 x double> %v118, %v122
-  %v124 = fptrunc <4 x double> %v123 to <4 x float>
-  %v125 = add i64 %v30, %v109
-  %v126 = getelementptr float, ptr %v2, i64 %v125
-  store <4 x float> %v124, ptr %v126, align 4
-  %v110 = add nsw i64 %v109, 4
-  br label %loop7
-after9:
-  %v127 = icmp slt i64 %v40, %v26
-  br i1 %v127, label %then10, label %after11
-then10:
-  %v128 = sub i64 %v26, %v40
-  %v129 = trunc i64 %v128 to i32
-  %v130 = insertelement <4 x i32> poison, i32 %v129, i32 0
-  %v131 = shufflevector <4 x i32> %v130, <4 x i32> poison, <4 x i32> zeroinitializer
-  %v132 = icmp ult <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %v131
-  %v133 = insertelement <4 x i64> poison, i64 %v40, i32 0
-  %v134 = shufflevector <4 x i64> %v133, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v135 = add <4 x i64> %v134, <i64 0, i64 1, i64 2, i64 3>
-  %v136 = mul <4 x i64> %v135, %v37
-  %v137 = add <4 x i64> %v136, %v35
-  %v138 = mul <4 x i64> %v137, %v33
-  %v139 = sitofp <4 x i64> %v138 to <4 x double>
-  %v140 = add i64 %v31, %v40
-  %v141 = getelementptr float, ptr %v4, i64 %v140
-  %v142 = call <4 x float> @llvm.masked.load.v4f32.p0(ptr %v141, i32 4, <4 x i1> %v132, <4 x float> zeroinitializer)
-  %v143 = fpext <4 x float> %v142 to <4 x double>
-  %v144 = fadd <4 x double> %v139, %v143
-  %v145 = fptrunc <4 x double> %v144 to <4 x float>
-  %v146 = add i64 %v30, %v40
-  %v147 = getelementptr float, ptr %v2, i64 %v146
-  call void @llvm.masked.store.v4f32.p0(<4 x float> %v145, ptr %v147, i32 4, <4 x i1> %v132)
-  br label %after11
+  br label %loop9
+loop9:
+  %v119 = phi i64 [ %v50, %after6 ], [ %v120, %body10 ]
+  %v121 = icmp slt i64 %v119, %v48
+  br i1 %v121, label %body10, label %after11
+body10:
+  %v122 = insertelement <4 x i64> poison, i64 %v119, i32 0
+  %v123 = shufflevector <4 x i64> %v122, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v124 = add <4 x i64> %v123, <i64 0, i64 1, i64 2, i64 3>
+  %v125 = mul <4 x i64> %v124, %v45
+  %v126 = add <4 x i64> %v125, %v43
+  %v127 = mul <4 x i64> %v126, %v41
+  %v128 = sitofp <4 x i64> %v127 to <4 x double>
+  %v129 = add i64 %v31, %v119
+  %v130 = getelementptr float, ptr %v4, i64 %v129
+  %v131 = load <4 x float>, ptr %v130, align 4
+  %v132 = fpext <4 x float> %v131 to <4 x double>
+  %v133 = fadd <4 x double> %v128, %v132
+  %v134 = fptrunc <4 x double> %v133 to <4 x float>
+  %v135 = add i64 %v30, %v119
+  %v136 = getelementptr float, ptr %v2, i64 %v135
+  store <4 x float> %v134, ptr %v136, align 4
+  %v120 = add nsw i64 %v119, 4
+  br label %loop9
 after11:
+  %v137 = icmp slt i64 %v48, %v26
+  br i1 %v137, label %then12, label %after13
+then12:
+  %v138 = sub i64 %v26, %v48
+  %v139 = trunc i64 %v138 to i32
+  %v140 = insertelement <4 x i32> poison, i32 %v139, i32 0
+  %v141 = shufflevector <4 x i32> %v140, <4 x i32> poison, <4 x i32> zeroinitializer
+  %v142 = icmp ult <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %v141
+  %v143 = insertelement <4 x i64> poison, i64 %v48, i32 0
+  %v144 = shufflevector <4 x i64> %v143, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v145 = add <4 x i64> %v144, <i64 0, i64 1, i64 2, i64 3>
+  %v146 = mul <4 x i64> %v145, %v45
+  %v147 = add <4 x i64> %v146, %v43
+  %v148 = mul <4 x i64> %v147, %v41
+  %v149 = sitofp <4 x i64> %v148 to <4 x double>
+  %v150 = add i64 %v31, %v48
+  %v151 = getelementptr float, ptr %v4, i64 %v150
+  %v152 = call <4 x float> @llvm.masked.load.v4f32.p0(ptr %v151, i32 4, <4 x i1> %v142, <4 x float> zeroinitializer)
+  %v153 = fpext <4 x float> %v152 to <4 x double>
+  %v154 = fadd <4 x double> %v149, %v153
+  %v155 = fptrunc <4 x double> %v154 to <4 x float>
+  %v156 = add i64 %v30, %v48
+  %v157 = getelementptr float, ptr %v2, i64 %v156
+  call void @llvm.masked.store.v4f32.p0(<4 x float> %v155, ptr %v157, i32 4, <4 x i1> %v142)
+  br label %after13
+after13:
   %v28 = add nsw i64 %v27, 1
   br label %loop1
 after3:

@@ -41,6 +41,7 @@ class Loops(Outer):
     def __init__(self, nest: Nest, fast_math: bool) -> None:
         super().__init__(nest, fast_math)
         self.down = False  # the loops of the part being emitted
+        self.fenced = False  # a loop that is being emitted ends with a fence
         self.bounds: dict[int, tuple[str, str]] = {}
 
     def _bounds(self, stmt: Loop | Vector | Pieces | Columns | Blocks, low: str, high: str) -> tuple[str, str]:
@@ -51,7 +52,7 @@ class Loops(Outer):
     def _run(self, stmts: Iterable[Stmt], known: Known) -> None:
         for stmt in stmts:
             match stmt:
-                case Let(value):
+                case Let(value, _):
                     self.value(value, known, None)
                 case Loop():
                     self._loop(stmt, known)
@@ -90,7 +91,14 @@ class Loops(Outer):
         if stmt.runs:
             self._running_on(stmt, known, low, high)
             return
+        rows = [s for s in statements(stmt.body) if isinstance(s, Vector) and s.stream]
+        if not rows or self.taken or self.fenced:
+            self.text.loop(low, high, 1, step, self.down)
+            return
+        self.fenced = True
         self.text.loop(low, high, 1, step, self.down)
+        self.fenced = False
+        self._fence()
 
     def _running_on(self, stmt: Loop, known: Known, low: str, high: str) -> None:
         """A loop over rows of the columns that are being taken: as many rows at a time as run on."""
@@ -196,12 +204,13 @@ class Loops(Outer):
             self._tail(stmt, known, whole, high)
             t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None), True)
             return
+        rows = bool(self.taken) or self.fenced
         if stmt.unroll > 1 or stmt.stream:
             fast = t.index("add", low, t.index("and", total, -wide))
             if stmt.stream:
-                low = self._streamed(stmt, known, low, fast, whole if self.taken else fast)
+                low = self._streamed(stmt, known, low, fast, whole if rows else fast)
             if stmt.unroll > 1:
-                fast = t.greater(low, fast) if stmt.stream and self.taken else fast
+                fast = t.greater(low, fast) if stmt.stream and rows else fast
                 t.loop(low, fast, wide, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None))
                 low = fast
         t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
@@ -232,7 +241,7 @@ class Loops(Outer):
         apply = t.let(f"and i1 {aligned}, {self.value(stmt.stream, known, None).name}", "i1").name
         end, step = t.select(apply, high, low), stmt.lanes * stmt.unroll
         t.loop(low, end, step, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None, stream=True))
-        if not self.taken:  # of a row of many it comes after all of them
+        if not (self.taken or self.fenced):  # of a row of many it comes after all of them
             t.when(apply, self._fence)
         if whole == high:
             return end
