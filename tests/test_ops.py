@@ -805,3 +805,14 @@ def test_exp_is_within_one_unit_of_the_last_place(dtype, low, high):
     np.testing.assert_array_equal(
         xt.evaluate(xt.exp(xt.asarray(special))).numpy(), [1, 1, np.inf, 0, np.nan, np.inf, 0]
     )
+
+
+@pytest.mark.parametrize("scalar", [2, 0, 256, 1 << 40, -1, 0.5, float("nan"), 0.0, 1j])
+def test_a_scalar_that_becomes_a_truth_value_does_so_again_and_again(scalar):
+    b, k = np.array([True, False]), np.array([1, 0, 3])
+    both, either = xt.zeros(2, bool), xt.zeros(3, bool)
+    for _ in range(5):  # the last are direct calls, where there are any
+        both[...] = xt.logical_and(xt.asarray(b), scalar)
+        either[...] = xt.logical_or(xt.asarray(k), scalar)
+        assert np.array_equal(both.numpy(), np.logical_and(b, scalar))
+        assert np.array_equal(either.numpy(), np.logical_or(k, scalar))

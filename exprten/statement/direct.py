@@ -168,15 +168,16 @@ class _Tree:
         self.same: list[tuple[Path, Path]] = []
         self.fixed: list[tuple[Path, object]] = []
         self.seen: dict[int, Path] = {}
+        self.converted = False  # a Python scalar becomes a number of another kind, which no word of a direct call does
 
     def enter(self, e: Expr | Weak, weak: DType) -> bool:
         """The paths of the whole value; `weak` is what a Python scalar as the whole value becomes. False for a tree that is too large,
-        or a scalar that has to be range-checked.
+        or a scalar that has to be range-checked, or converted.
         """
         if isinstance(e, Expr):
             if e.key.paths <= MAX_OPERANDS:
                 self.walk(e, ())
-            return e.key.paths <= MAX_OPERANDS
+            return e.key.paths <= MAX_OPERANDS and not self.converted
         self._scalar((), weak)
         return weak.kind in "fc"
 
@@ -208,4 +209,5 @@ class _Tree:
                 self.walk(x, (*path, slot))
         for x, row, slot in steps:
             if not isinstance(x, Expr):
+                self.converted |= row.kind == "b" or (row.kind in "iu" and not isinstance(x, int))
                 self._scalar((*path, slot), row)
