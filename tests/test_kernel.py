@@ -1085,3 +1085,16 @@ def test_a_sum_of_nothing_is_not_that_of_other_tensors() -> None:
     w = xt.full(4, 2.0)
     unit(w)
     np.testing.assert_array_equal(w.numpy(), np.full(4, 0.5, np.float32))
+
+
+@pytest.mark.parametrize("scalar", [2, 0, 256, 0.5, float("nan"), 0.0, True, 1j])
+def test_a_scalar_may_become_a_truth_value(scalar):
+    @xt.kernel
+    def both(y, b, *, s):
+        y[...] = xt.logical_and(b, 2 * s)
+
+    b, y, z = np.array([True, False]), xt.zeros(2, bool), xt.zeros(2, bool)
+    for _ in range(4):  # the last are direct calls, where there are any
+        both(y, xt.asarray(b), s=scalar)
+        both.foreach([z], [xt.asarray(b)], s=scalar)
+        assert np.array_equal(y.numpy(), np.logical_and(b, scalar)) and np.array_equal(z.numpy(), y.numpy())

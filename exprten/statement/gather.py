@@ -141,6 +141,6 @@ def _scalar(found: Gathered, value: Any, row: DType) -> None:
         return
     found.words.append(row.word)
     if is_number(value):  # a kernel is being traced: it has its value at the call
-        found.scalars.append(value)
+        found.scalars.append(value != 0 if row.kind == "b" and value.kind is not bool else value)
         return
     found.scalars.append(float(value) if row.word == "d" else int(bool(value) if row.kind == "b" else value))
