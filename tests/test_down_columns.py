@@ -134,3 +134,18 @@ def test_rows_that_do_not_run_on_are_stored_past_the_caches(dtype, bits):
                 turned = xt.zeros(view.shape, dtype)
                 turned[::-1] += xt.asarray(view)
                 assert np.array_equal(turned.numpy()[::-1], view)
+
+
+@pytest.mark.parametrize("statement", [softmax, standardised])
+@pytest.mark.parametrize("shape", [(70, 64, 16), (33, 50, 21), (1_030, 40, 60)], ids=str)
+@pytest.mark.parametrize("bits", [None, 256, 128])
+def test_columns_of_two_axes_that_are_stored_across_are_turned_in_registers(statement, shape, bits):
+    x = xt.asarray(normal(shape))
+    wanted = xt.evaluate(statement(xt, x, 0)).numpy()
+    for threads in (1, 3):
+        with xt.options(vector_bits=bits, num_threads=threads):
+            target = xt.empty((shape[2], *shape[:2]))
+            plan = xt.plan(target, statement(xt, xt.transpose(x, (2, 0, 1)), 1))
+            plan.run()
+            assert "squares" in plan.nest or not {32, 64} <= llvm_run.machine().masked_bits or bits == 128
+            assert np.array_equal(np.transpose(target.numpy(), (1, 2, 0)), wanted)

@@ -34,7 +34,7 @@ FLOORS = {
         "cuts placing keeping",
         "past",
         "runs strips tiles",
-        "early",
+        "early repeating",
         "onward columns squares",
         "schedule work bounds passes",
         "gridsquares",

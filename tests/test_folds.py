@@ -815,6 +815,22 @@ def test_short_rows_in_place_and_in_every_mode(mode):
     close(t.numpy(), want)
 
 
+@pytest.mark.parametrize("columns", [17, 32, 33, 64])
+@pytest.mark.parametrize("bits", [None, 256])
+def test_short_rows_side_by_side_have_the_bits_of_rows_apart(columns, bits):
+    for rows in (2, 15, 16, 300):
+        x = np.random.default_rng(rows).standard_normal((rows, columns)).astype(np.float32)
+        apart, t, weights = xt.asarray(np.hstack([x, x])[:, :columns]), xt.array(x), xt.asarray(x[0])
+        wanted = xt.evaluate(softmax(xt, apart * weights, 1)).numpy()
+        for threads in (1, 3):
+            with xt.options(vector_bits=bits, num_threads=threads):
+                plan = xt.plan(xt.empty(x.shape), softmax(xt, t * weights, 1))
+                same(plan.run().numpy(), wanted)
+                assert "column_run0" in plan.nest
+        t[...] = softmax(xt, t * weights, 1)
+        same(t.numpy(), wanted)
+
+
 @pytest.mark.parametrize("name", ["rows", "columns", "over the sum", "variance", "fold of a pad"])
 def test_the_order_is_the_same_for_all_widths_and_passes(name):
     _, statement = STRUCTURES[name]

@@ -108,7 +108,7 @@ def arrange(
     loose = apart and not reverse and joined is None
     cpu = target.device.kind == "cpu"
     free, vectors = loose and cpu, cpu and not reverse and joined is None and loops is None
-    (axes, extents, strides, shifts), short, packed = _walked(
+    (axes, extents, strides, shifts), short, packed, side_by_side = _walked(
         layouts, found.indexed, joined, same, reverse, loops, loose, vectors
     )
     woven = (
@@ -128,8 +128,8 @@ def arrange(
     onto = runs_onto(axes, same, extents) if folds and same is not None and free else None
     few, low = few_columns(axes, same, extents) if folds and same is not None and onto is None else (0, False)
     moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and turns(found, goals[0], same)
-    wide = cpu and fills_squares(axes, extents, other or (axes[:-1] if moved else []))
-    runs = free and same is None and not found.indexed and rows_run_on(extents, strides)
+    wide = cpu and fills_squares(axes, extents, other or ([onto] if onto is not None else axes[:-1] if moved else []))
+    runs = free and (side_by_side if same else not found.indexed and rows_run_on(extents, strides))
     narrow = narrow_rows(axes, extents, goals[0]) if folds and free and onto is None and not few else 0
     operands, unknown = _operands(
         names,
@@ -176,9 +176,9 @@ def _walked(
     loops: Sequence[int] | None,
     free: bool,
     vectors: bool,
-) -> tuple[_Axes, int, bool]:
+) -> tuple[_Axes, int, bool, bool]:
     """The axes in the order of the loops, and most elements of the rows that are folded where `vectors` take one in each lane, else 0;
-    and whether all have as many and lie side by side.
+    whether all have as many, few, and lie side by side, and whether more do.
     """
     axes, extents, strides, shifts = _indexed(layouts, joined) if indexed else _plain(layouts)
     short = None
@@ -190,7 +190,7 @@ def _walked(
         extents = [goal.shape[k] for k in axes]
     if loops is not None:
         axes, extents = [axes[k] for k in loops], [extents[k] for k in loops]
-    return (axes, extents, strides, shifts), *(short[1:] if short else (0, False))
+    return (axes, extents, strides, shifts), *(short[1:] if short else (0, False, False))
 
 
 def _extents(

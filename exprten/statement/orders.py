@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 
-from exprten_jit.reducers import ACROSS, COLUMNS, FEW, SHORT, UNROLLED
+from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, SHORT, UNROLLED
 
 from ..expression.shape import Layout
 from .axes import TARGET, Place, Same, extent_of, leaves_of
@@ -36,9 +36,10 @@ def folds_first(axes: list[int], same: Same) -> list[int]:
 PACKED = 16  # rows that lie side by side: as many as a vector has lanes
 
 
-def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], int, bool] | None:
+def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], int, bool, bool] | None:
     """Where every fold takes rows of a few elements only: the target's axes with the longest that no fold takes innermost, and which
-    of `reducers.SHORT` the rows fit; or how many elements they have, and True, where there is a kernel for that number.
+    of `reducers.SHORT` the rows fit; or how many elements they have, and True, where there is a kernel for that number. Then
+    whether longer rows lie side by side.
     """
     found, taken = same.found, set[Place]()
     for n in found.folds:
@@ -54,19 +55,18 @@ def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], 
     inner = max(outer, key=lambda k: target.shape[k])
     for k in sorted(outer, key=lambda k: -target.shape[k]):
         enough = k == inner or target.shape[k] >= PACKED
-        if enough and (length := _packed_rows(same, target, taken, (TARGET, k))):
-            return [*(n for n in axes if n != k), k], length, True
-    order = [*(k for k in axes if k != inner), inner]
-    return order, fits.pop(), False  # however few rows there are: another batch is not to be compiled for
+        if enough and 0 < (length := _packed_rows(same, target, taken, (TARGET, k))) <= UNROLLED:
+            return [*(n for n in axes if n != k), k], length, True, False
+    order, most = [*(k for k in axes if k != inner), inner], fits.pop()
+    runs = SHORT[0] < most <= AS_ONE and _packed_rows(same, target, taken, (TARGET, inner)) > 0
+    return order, most, False, runs  # however few rows there are: another batch is not to be compiled for
 
 
 def _packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place) -> int:
-    """The length of all rows that are folded, where it is one of those for which there is a kernel, and the rows lie side by side
-    wherever their elements do; else 0.
-    """
+    """The length of all rows that are folded, where the rows lie side by side wherever their elements do; else 0."""
     lengths = {extent_of(same, place) for place in rows}
     length = lengths.pop()
-    if lengths or length > UNROLLED:
+    if lengths:
         return 0
     for n, view in ((TARGET, target), *zip(leaves_of(same.found), same.found.layouts, strict=True)):
         at = {p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}

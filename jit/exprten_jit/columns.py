@@ -19,7 +19,8 @@ from .nest import ONE, Columns, Loop, Machine, Stmt, Vector
 from .past import past_caches
 from .placing import folds_inside, loop_over
 from .reducers import SHORT
-from .rewrite import substitute, walk
+from .repeating import as_one_row
+from .rewrite import substitute, walk, with_values
 from .runs import running_on
 from .strips import Stripping
 from .tiles import Bounds, as_stored, turned_round
@@ -32,6 +33,7 @@ BY_COLUMNS = (
     3,
     10,
 )  # elements of a short row, of what is cheap and dear: up to here it is stored by columns, whose lanes are all in use
+ROWS_AS_ONE = 16  # short rows
 SHORT_ROWS = 256  # that are read again before they leave the first cache
 
 
@@ -144,11 +146,23 @@ class Saving:
         """Store a dear value that the fold reads; it is read from there."""
         axis, (row, *_) = self.loops[-1][0], self.loops[-2]
         first = replace(self.kernel, stores=(replace(store, value=substitute(store.value, self.again)),))
-        loops = [*self.loops[:-2], (axis, self.start, self.end), self.loops[-2]]
-        self.body += _whole(self.opened(first, self.machine, loops, self._within, set(self.inside)))
+        rows = axis, self.start, self.end
+        loops = [*self.loops[:-2], rows, self.loops[-2]]
+        self.body += self._as_one(first, rows) or _whole(
+            self.opened(first, self.machine, loops, self._within, set(self.inside))
+        )
         here = load(store.leaf, store.offset)
         for k in (row, node.axis):
             self.again[substitute(store.value, {row: k})] = substitute(here, {row: k})
+
+    def _as_one(self, kernel: Kernel, rows: Bounds) -> list[Stmt]:
+        """What is stored to short rows that lie side by side, which are one: no lane is idle. Nothing where they may lie apart."""
+        if not kernel.runs or len(self.loops) != 2 or cuts_of(kernel.stores, self.loops[-2][0]):
+            return []
+        kernel, loops, most = replace(kernel, short=0), [rows, self.loops[-2]], kernel.short
+        inside = set(self.inside)
+        one = as_one_row(kernel, self.machine, loops, self._within, inside, self.opened, "_run", ROWS_AS_ONE, most)
+        return [one] if one else []
 
     def _fold(self, node: Fold) -> None:
         axis, _, extent = self.loops[-1]
@@ -228,9 +242,3 @@ def _by_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:
     """Whether what is made of short rows can be stored row by row, in masked steps."""
     axis, low, high = loops[-2]
     return vector_over(kernel, machine, axis, low, high, kernel.stores).masked
-
-
-def with_values(kernel: Kernel, values: dict[Value, Value]) -> Kernel:
-    return replace(
-        kernel, stores=tuple(replace(store, value=substitute(store.value, values)) for store in kernel.stores)
-    )

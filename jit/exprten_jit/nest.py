@@ -155,7 +155,7 @@ class Columns:
     """At most `block` indices of the innermost axis at a time: each saved value is computed once for them, into scratch, and `body`
     runs the outer loops over them. A fold has its scratch from its Strip. How many it is, `width`, follows from the rows of the
     strips: so many that the results which wait have room; and, where the rows are read `again`, that they stay in the cache. What is `held` lies
-    in the target's short rows on its way. With `each`, a multiple of it.
+    in the target's short rows on its way. With `each`, a multiple of it. `at_once` rows that run on are one, or as many as there is room for.
     """
 
     axis: Axis
@@ -169,6 +169,7 @@ class Columns:
     again: bool = False
     held: Value | None = None
     each: Value | None = None
+    at_once: int = 0
 
     @property
     def strips(self) -> tuple[Strip, ...]:
@@ -330,8 +331,8 @@ class Nest:
     @property
     def scratch_bytes(self) -> int:
         """Memory on the stack for saved columns, for rows of results that wait for their partner, and for parts of folds."""
-        saved = [(c.block, leaf) for nest in self.parts if (c := nest.columns) for leaf, _ in c.saved]
         every = [stmt for nest in self.parts for stmt in statements(nest.body)]
+        saved = [(c.block, leaf) for c in every if isinstance(c, Columns) for leaf, _ in c.saved]
         saved += [(many, leaf) for stmt in every if isinstance(stmt, Blocks) for many, leaf in stmt.scratch]
         strips = any(isinstance(stmt, Strip) for stmt in every)
         tops = [stmt for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce)]

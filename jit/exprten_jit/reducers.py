@@ -35,6 +35,7 @@ ALONG = {32: Order(32, 4096), 64: Order(16, 4096)}
 # elements: rows of up to so many may be folded one in each lane of a vector, a kernel for each number; halved with the identity
 # behind them they are in the order of all, for the least has 16 lanes
 SHORT = (16, 32, 64, 128)
+AS_ONE = SHORT[2]  # elements: up to here rows that lie side by side are one where what is dear is stored
 UNROLLED = 16  # elements: up to here packed rows have a kernel for each length, in which there is no loop over them
 ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
 PAIRS = Order(1, 1)  # results of blocks: each is a block

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import replace
 
 from .dtypes import BOOL, INDEX
 from .ir import (
@@ -12,6 +13,7 @@ from .ir import (
     Component,
     Const,
     Fold,
+    Kernel,
     Load,
     Op,
     Store,
@@ -168,3 +170,9 @@ def in_a_row(at: Load | Store, v: Axis) -> bool:
     The parts of complex numbers never do.
     """
     return steps(at, v) == 1 and not at.leaf.pairs
+
+
+def with_values(kernel: Kernel, values: Mapping[Value, Value]) -> Kernel:
+    """The kernel with some values in place of others."""
+    stores = (replace(store, value=substitute(store.value, dict(values))) for store in kernel.stores)
+    return replace(kernel, stores=tuple(stores))

@@ -11,21 +11,21 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from .columns import Saving, across, by_columns, columns_of, with_values
+from .columns import Saving, across, by_columns, columns_of
 from .cuts import cuts_of, others, rename
 from .derived import OwnName
 from .dtypes import INDEX
 from .early import next_row
 from .folds import folds_of, vector_axis
-from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, index, load, local
+from .ir import Axis, Kernel, Load, Local, Value, index, local
 from .keeping import kept, kept_of_rows
-from .nest import ONE, Blocks, Columns, Loop, Machine, Nest, Pieces, Stmt, Vector
+from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
 from .past import rows_past_caches
 from .placing import affine_lets, loop_over, place
 from .reducers import SHORT
+from .repeating import as_one_row
 from .rewrite import steps, substitute
-from .runs import repeated, running_on
 from .squares import squares_of, taken_apart
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
 from .unrolled import Group, unrolled
@@ -88,7 +88,8 @@ def _open(
     """The statements that run the remaining loops, all of `bound` being known."""
     (axis, low, high), *inner = loops
     placed = place(roots_of(kernel.stores), machine, bound, done)
-    if len(inner) == 1 and kernel.runs and (columns := _running(kernel, machine, loops, bound, done)):
+    few = len(inner) == 1 and kernel.runs and not kernel.short and by_columns(kernel, inner[0][0], bound)
+    if few and (columns := as_one_row(kernel, machine, loops, bound, done, _open)):
         return [*placed, columns]
     if made := onward(kernel, machine, loops, bound, done, partial(_stored, machine)):
         return [*placed, made]
@@ -145,38 +146,6 @@ def _by_rows_of(tile: Tile, stmt: Stmt, row: Axis, column: Axis, kernel: Kernel)
     loads = (x for x in computed(values, column) if isinstance(x, Load) and x.leaf in kernel.leaves)
     before, after = tile.fetch(loads, row, column), None if tile.across else tile.past
     return replace(stmt, body=(*([before] if before else []), *stmt.body, *([after] if after else [])))
-
-
-MOST_REPEATED = 6  # values that are repeated
-REPEATED = 1024  # elements of each
-
-
-def _running(
-    kernel: Kernel, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
-) -> Columns | None:
-    """The nest of rows of few columns that run on: what all rows, or all columns, have in common is repeated in scratch."""
-    (row, _, _), (axis, _, extent) = loops
-    if not by_columns(kernel, axis, bound):
-        return None
-    columns, rows = repeated(kernel.stores, bound, row, axis)
-    if len(columns) + len(rows) > MOST_REPEATED:
-        return None
-    start, end, width = local("start", INDEX), local("end", INDEX), local("width", INDEX)
-    within, inside = bound | {start, end, width}, set(done)
-    leaves = [Leaf(f"column{n}", value.dtype) for n, value in enumerate((*columns, *rows))]
-    fill = tuple(Store(leaf, axis - start, value) for leaf, value in zip(leaves, columns, strict=False))
-    before = loop_over(kernel, machine, axis, start, end, fill, within, inside) if fill else []
-    kernel = with_values(
-        kernel, {v: load(leaf, axis - start) for leaf, v in zip(leaves, (*columns, *rows), strict=True)}
-    )
-    rest = running_on(_open(kernel, machine, [loops[0], (axis, start, end)], within, inside), axis, start, end, leaves)
-    *known, loop = rest
-    if not isinstance(loop, Loop) or not loop.runs:
-        return None
-    spread = tuple(zip(leaves[len(columns) :], rows, strict=True))
-    body = (*before, *known, replace(loop, spread=spread))
-    saved = tuple(zip(leaves, (*columns, *rows), strict=True))
-    return Columns(axis, extent, start, end, REPEATED, saved, body, width)
 
 
 def _innermost(

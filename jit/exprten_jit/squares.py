@@ -17,7 +17,7 @@ from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, index, load
 from .nest import BEYOND, ONE, SIDE, Blocks, Loop, Machine, Squares, Stmt, Vector
 from .placing import loop_over, place
 from .reducers import FEW
-from .rewrite import affine, in_a_row, steps, substitute
+from .rewrite import affine, in_a_row, steps, substitute, walk
 from .tiles import BEGIN, FAR_BYTES, NAMES, NEXT, REACH, SHIFT, Bounds, across, past_of, stored_across
 from .vectors import computed, cost_of, roots_of, vector_over
 
@@ -44,7 +44,7 @@ def squares_of(
     found = across(inside, column)
     loads = found[1] if found and found[0] is row else []
     value = inside.stores[0].value
-    if not (loads or tile) or len(loads) > MOST_TURNED or cost_of(value) > CHEAP or _has_folds(value, row, column):
+    if not (loads or tile) or len(loads) > MOST_TURNED or _work(value) > CHEAP or _has_folds(value, row, column):
         return None
     top, bottom, left, right = NAMES
     at = (row - top) * SIDE + (column - left)
@@ -112,6 +112,11 @@ def taken_apart(
     assert isinstance(vector, Vector), "a loop"
     groups = dict.fromkeys((x.leaf, tuple(substitute(x.offset, here) for here in at)) for x in rows)
     return [*before, replace(vector, groups=tuple(groups))]
+
+
+def _work(value: Value) -> int:
+    """What an element costs, in additions, but for where it lies."""
+    return cost_of(value) - cost_of(*(x.offset for x in walk(value) if isinstance(x, Load)))
 
 
 def _has_folds(value: Value, *axes: Axis) -> bool:

@@ -33,8 +33,8 @@ class Runs(InRegisters):
         for stride in stmt.runs:
             next_ = t.let(f"icmp eq i64 {self.value(stride, known, None).name}, {count}", "i1").name
             same = t.let(f"and i1 {same}, {next_}", "i1").name
-        if fixed:
-            return t.select(same, str(fixed), "1")
+        if fixed or columns.at_once:
+            return t.select(same, str(fixed or columns.at_once), "1")
         fit = t.index("udiv", str(columns.block // 2), count)
         zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(t.index("or", fit, 1), INDEX_TYPE), Lanes("true", "i1"))
         many = t.let(f"lshr i64 {-(1 << 63)}, {zeros.name}", INDEX_TYPE).name
@@ -64,8 +64,9 @@ class Runs(InRegisters):
         if not stmt.spread:
             return
         lanes = PIECE // max(leaf.dtype.computed.itemsize for leaf, _ in stmt.spread)
-        one_piece = t.let(f"icmp sle i64 {count}, {lanes}", "i1").name
-        by_four = t.select(one_piece, t.index("and", rows, -4), "0")
+        pieces = columns.block // columns.at_once // lanes if columns.at_once else 1
+        few = t.let(f"icmp sle i64 {count}, {pieces * lanes}", "i1").name
+        by_four = t.select(few, t.index("and", rows, -4), "0")
 
         def values(n: str) -> tuple[list[Lanes], str]:
             inside = known | {stmt.axis: Lanes(t.index("add", low, n), INDEX_TYPE)}
@@ -79,7 +80,8 @@ class Runs(InRegisters):
 
         def four(n: str) -> None:
             for splats, first in [values(t.index("add", n, k)) for k in range(4)]:
-                put(splats, first)
+                for piece in range(pieces):
+                    put(splats, t.index("add", first, piece * lanes))
 
         def row(n: str) -> None:
             splats, first = values(n)
