@@ -193,14 +193,14 @@ def lion(
 def clip_norm(g: Tensors, max_norm: float) -> float:
     """The norm of all gradients together; where it is above `max_norm`, they are scaled down to that.
 
-    Sums in float64, in memory for one number. (torch.nn.utils.clip_grad_norm_)
+    Sums in float64, in memory for one number on each device. (torch.nn.utils.clip_grad_norm_)
     """
     gradients = [g] if isinstance(g, Tensor) else list(g)
-    total = zeros((), "float64")
+    totals = {device: zeros((), "float64", device) for device in {one.device: None for one in gradients}}
     for one in gradients:
-        x = wide(one)  # squares of what is narrow need not fit its type
+        x, total = wide(one), totals[one.device]  # squares of what is narrow need not fit its type
         total += total_of(multiply(x, x), dtype="float64")
-    norm: float = float(total) ** 0.5
+    norm: float = sum(map(float, totals.values())) ** 0.5
     by = max_norm / (norm + 1e-6)
     if by < 1.0:
         steps.scale.foreach(gradients, by=by)

@@ -30,6 +30,23 @@ def test_an_update_is_one_launch_with_the_bits_of_the_cpu(gpu: xt.Device) -> Non
     np.testing.assert_array_equal(*results)
 
 
+def test_an_optimiser_and_a_common_norm_of_gradients_wherever_they_lie(gpu: xt.Device) -> None:
+    rng = np.random.default_rng(4)
+    arrays = [rng.standard_normal(shape).astype(np.float32) for shape in ((3, 4), (50,), ())]
+    results = []
+    for devices in ([xt.cpu()] * 3, [gpu] * 3, [gpu, xt.gpu(1), xt.cpu()]):
+        w, g, m, v = ([xt.array(a, device=d) for a, d in zip(arrays, devices, strict=True)] for _ in "wgmv")
+        norm = xt.optim.clip_norm(g, 2.0)
+        for one in zip(w, g, m, v, strict=True):
+            xt.optim.adam(*one, t=3, lr=0.1)
+        results.append((norm, [t.numpy() for t in (*g, *w)]))
+    (norm, here), (same, there), (near, apart) = results
+    assert norm == same == pytest.approx(near, rel=1e-15)  # of several devices the sums are added last
+    for want, got, other in zip(here, there, apart, strict=True):
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_allclose(other, want, rtol=2e-7)
+
+
 @pytest.mark.parametrize("shape", [(3, 4), (5, 5000), (4100, 3), (0, 4)])
 def test_folds_have_the_bits_of_the_cpu(gpu: xt.Device, shape: tuple[int, int]) -> None:
     x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
