@@ -217,6 +217,14 @@ def test_powers(dtype):
 
 
 @pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+def test_float_power_is_power_of_complex128(dtype):
+    a, b = some(dtype, 40), some(dtype, 40, 1)
+    got = xt.evaluate(xt.float_power(a, b)).numpy()
+    assert got.dtype == np.float_power(a, b).dtype
+    assert_same(got, xt.evaluate(xt.power(a.astype("c16"), b.astype("c16"))).numpy(), "float_power")
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
 @pytest.mark.parametrize("exponent", [2, 3, 7, 24, 99, -1, -5, -60])
 def test_whole_powers_are_right_where_they_cancel(dtype, exponent):
     rng = np.random.default_rng(exponent + 100)

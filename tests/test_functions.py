@@ -26,7 +26,7 @@ NO_COMPLEX = {"imag": "a part of complex numbers", "real": "a part of complex nu
 
 # SciPy's, and others that are asked for.
 SPECIAL_NAMES = """
-    cbrt cube digamma erf erfc erfinv expit gamma gelu ldexp lgamma log_sigmoid logit mish psi rsqrt sigmoid silu sinc softplus xlogy
+    cbrt cube digamma erf erfc erfinv expit gamma gelu ldexp lgamma log_sigmoid logit mish psi rsqrt sigmoid silu sinc softplus trigamma xlogy
 """.split()  # noqa: SIM905
 
 

@@ -405,7 +405,7 @@ DERIVED: tuple[Derived, ...] = (
     Derived("erf", 1, references.erf, lambda o, a: (2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=50, resolve=loops_of(np.exp),
             expand=formula(special.erf)),
     Derived("nextafter", 2, np.nextafter, cost=10, expand=of_format(representation.nextafter)),
-    Derived("ldexp", 2, np.ldexp, cost=14, expand=formula(representation.ldexp)),
+    Derived("ldexp", 2, np.ldexp, lambda o, a, b: (o.ldexp(o.ones_like(a), b), 0), cost=14, expand=formula(representation.ldexp)),
     Derived("xlogy", 2, references.xlogy, lambda o, a, b: (o.log(b), a / b), (REAL, POSITIVE), cost=30, resolve=loops_of(np.hypot),
             expand=formula(representation.xlogy)),
     Derived("erfc", 1, references.erfc, lambda o, a: (-2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=80, resolve=loops_of(np.exp),
@@ -416,8 +416,10 @@ DERIVED: tuple[Derived, ...] = (
             (Domain(0.1, 30.0),), cost=200, resolve=loops_of(np.exp), expand=formula(special.gamma)),
     Derived("lgamma", 1, references.lgamma, lambda o, a: (o.digamma(a),), (Domain(low=0.1),), cost=250,
             resolve=loops_of(np.exp), expand=formula(special.lgamma)),
-    Derived("digamma", 1, references.digamma, None, (Domain(low=0.1),), cost=200, resolve=loops_of(np.exp),
+    Derived("digamma", 1, references.digamma, lambda o, a: (o.trigamma(a),), (Domain(low=0.1),), cost=200, resolve=loops_of(np.exp),
             expand=formula(special.digamma)),
+    Derived("trigamma", 1, references.trigamma, None, (Domain(low=0.1),), cost=200, resolve=loops_of(np.exp),
+            expand=formula(special.trigamma)),
 )
 # fmt: on
 

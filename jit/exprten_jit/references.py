@@ -71,6 +71,28 @@ def _digamma_above(x: Decimal) -> Decimal:
     return x.ln() - 1 / (2 * x) + series + shifted
 
 
+def _trigamma(x: float) -> float:
+    if math.isnan(x) or math.isinf(x):
+        return 0.0 if x > 0 else math.nan
+    if x <= 0 and x.is_integer():
+        return math.inf
+    if x > -1e4:
+        return float(_trigamma_from(Decimal(x)))
+    part = math.pi / math.sin(math.pi * math.remainder(x, 1))
+    return part * part - float(_trigamma_from(1 - Decimal(x)))
+
+
+def _trigamma_from(x: Decimal) -> Decimal:
+    """Upwards, as that of digamma: all that is added is above 0, also where x is below it."""
+    shifted = Decimal(0)
+    while x < 20:
+        shifted, x = shifted + 1 / (x * x), x + 1
+    w, series = 1 / (x * x), Decimal(0)
+    for above, below in ((7, 6), (-691, 2730), (5, 66), (-1, 30), (1, 42), (-1, 30), (1, 6)):
+        series = w * (Decimal(above) / below + series)
+    return 1 / x + w / 2 + series / x + shifted
+
+
 def _erfinv(y: float) -> float:
     if not abs(y) < 1:
         return math.copysign(math.inf, y) if abs(y) == 1 else math.nan
@@ -89,6 +111,7 @@ erfinv = _elementwise(_erfinv)
 gamma = _elementwise(_gamma)
 lgamma = _elementwise(_lgamma)
 digamma = _elementwise(_digamma)
+trigamma = _elementwise(_trigamma)
 
 
 def rsqrt(a: Any) -> Any:

@@ -217,6 +217,11 @@ def _digamma_rest(w: mp.mpf) -> mp.mpf:
     return -(mp.digamma(x) - mp.log(x) + 1 / (2 * x)) / w
 
 
+def _trigamma_rest(w: mp.mpf) -> mp.mpf:
+    x = 1 / mp.sqrt(w)
+    return (mp.psi(1, x) - 1 / x - w / 2) * x**3
+
+
 DIGAMMA_ROOT = mp.findroot(mp.digamma, 1.4616)
 
 
@@ -323,6 +328,8 @@ FITS: dict[str, Fit] = {
     "DIGAMMA_F": Fit("the same, for float32 in float64", _digamma_rest, 1e-9, 1 / 64, 2),
     "DIGAMMA_NEAR": Fit("digamma(x) over the distance from its root", _digamma_near, -0.101, 0.101, 13),
     "DIGAMMA_NEAR_F": Fit("the same, for float32 in float64", _digamma_near, -0.101, 0.101, 6),
+    "TRIGAMMA_64": Fit("trigamma(x) - 1 / x - 1 / (2 x²), times x³, in 1 / x²", _trigamma_rest, 1e-9, 1 / 64, 8),
+    "TRIGAMMA_F": Fit("the same, for float32 in float64", _trigamma_rest, 1e-9, 1 / 64, 3),
     "LOG_64": Fit("(2 atanh(s) / s - 2) / s² in s²", _log_even, 0, S2, 6, lambda z: z),
     "LOG_FAST_32": Fit("(2 atanh(s) / s - 2) / s² in s²", _log_even, 0, S2, 2, lambda z: z, 32),
 }

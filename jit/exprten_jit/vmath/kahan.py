@@ -178,4 +178,5 @@ def _sum(a: Double) -> Term:
 
 TABLE = table({
     "arcsin": arcsin, "arccos": arccos, "arctan": arctan, "arcsinh": arcsinh, "arccosh": arccosh, "arctanh": arctanh, "power": power,
+    "float_power": power,
 })  # fmt: skip

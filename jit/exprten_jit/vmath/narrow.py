@@ -120,3 +120,22 @@ def _digamma(x: Term) -> Term:
     value = log2(y) * LN2 - fma(w, polynomial(c.DIGAMMA_F, w), inverse * 0.5) - where(near, less, 0.0)
     root = (x - c.DIGAMMA_ROOT[0]) - c.DIGAMMA_ROOT[1]
     return where(fabs(root) < 0.1, root * polynomial(c.DIGAMMA_NEAR_F, root), value)
+
+
+def trigamma(a: Term) -> Term:
+    x = where(a > 0.0, a, 1.0 - a)
+    positive = _trigamma(x)
+    part = pi / sine(angle_of_turns(a * 0.5))
+    far = where(rint(a).equals(a), where(a.equals(-INF), NAN, a.like(INF)), fma(part, part, -positive))
+    return rarely(~((a > 0.0) & (a < INF)), where(a > 0.0, 0.0, far), positive)
+
+
+def _trigamma(x: Term) -> Term:
+    near = x < 8.0
+    inverse = 1.0 / (x + where(near, x.like(8.0), 0.0))
+    v = inverse * inverse
+    value = inverse + v * fma(inverse, polynomial(c.TRIGAMMA_F, v), 0.5)
+    w = x * (x + 7.0)
+    for more, step in ((49.0, w), (37.0, w + 6.0), (29.0, w + 10.0), (25.0, w + 12.0)):
+        value = value + where(near, (w + w + more) / (step * step), 0.0)
+    return value

@@ -55,10 +55,10 @@ _HALF_INVERSE = {32: 0x7E7311C3, 64: 0x7FCE623822FC16E6}
 _CBRT = {32: c.CBRT_32, 64: c.CBRT_64}
 
 
-def exp2_double(a: Double) -> tuple[Double, Term]:
-    """2**a over a power of two, and its exponent."""
+def exp2_double(a: Double, above: float = 2.0) -> tuple[Double, Term]:
+    """2**a over a power of two, and its exponent, which is right up to so far `above` the largest of the type."""
     form = a.high.form
-    high = lesser(greater(a.high, -2.0 * form.bias), form.bias + 2.0)
+    high = lesser(greater(a.high, -2.0 * form.bias), form.bias + above)
     low = where(high.equals(a.high), a.low, 0.0)
     k, _ = nearest(high, 1.0)
     t, low = fast_two_sum(high - k, low)

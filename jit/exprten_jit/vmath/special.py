@@ -1,4 +1,4 @@
-"""erf, erfc, erfinv, gamma, lgamma and digamma. But for erf of float32 they are computed in float64."""
+"""erf, erfc, erfinv, gamma, lgamma, digamma and trigamma. But for erf of float32 they are computed in float64."""
 
 from __future__ import annotations
 
@@ -162,21 +162,21 @@ def _steps(x: Term) -> tuple[Double, list[Double]]:
 def gamma(a: Term) -> Term:
     """Within 2 units of the last place; NaN for whole numbers below 0."""
     size = fabs(a)
-    positive = _gamma(lesser(size, 180.0))
+    value, k = _gamma(lesser(size, 190.0))
     turned = sine(angle_of_turns(a * 0.5))
     odd = ~((a > 2.0**-60) & (a < INF))
-    # gamma(a) gamma(1 - a) = pi / sin(pi a), and gamma(1 - a) = -a gamma(-a)
-    far = -(constant(a, c.PI_64) / product(a, turned) / double(positive)).value
-    far = where(positive.equals(INF), copysign(a.like(0.0), -turned * a), far)
+    # gamma(a) gamma(1 - a) = pi / sin(pi a), and gamma(1 - a) = -a gamma(-a), which is infinite before gamma(a) is 0
+    far = -(constant(a, c.PI_64) / product(a, turned) / value).value * scale(a.like(1.0), 200.0 - k) * 2.0**-200
     far = where(rint(a).equals(a), NAN, far)
     far = where(size <= 2.0**-60, 1.0 / a, far)
-    return rarely(odd, where(a.equals(INF), a, far), positive)
+    return rarely(odd, where(a.equals(INF), a, far), scale(value.value, k))
 
 
-def _gamma(x: Term) -> Term:
+def _gamma(x: Term) -> tuple[Double, Term]:
+    """Of a positive x, over a power of two, and its exponent."""
     size, between = _logs(x)
-    value, k = exp2_double(size)
-    return scale((value / between).value, k)
+    value, k = exp2_double(size, 200.0)
+    return value / between, k
 
 
 @narrow.beside(narrow.lgamma)
@@ -233,3 +233,32 @@ def _digamma(x: Term) -> Term:
     root = (x - c.DIGAMMA_ROOT[0]) - c.DIGAMMA_ROOT[1]
     found = where(fabs(root) < 0.1, root * polynomial(c.DIGAMMA_NEAR, root), value.value)
     return where(x < 2.0**-60, -1.0 / x, found)
+
+
+@narrow.beside(narrow.trigamma)
+def trigamma(a: Term) -> Term:
+    """The derivative of digamma. Above 0 within 2 units of the last place, below 0 within 4."""
+    x = where(a > 0.0, a, 1.0 - a)
+    positive = _trigamma(x)
+    # trigamma(a) + trigamma(1 - a) = (pi / sin(pi a))²
+    part = constant(a, c.PI_64) / double(sine(angle_of_turns(a * 0.5)))
+    far = (part * part - double(positive)).value
+    far = where(rint(a).equals(a), where(a.equals(-INF), NAN, a.like(INF)), far)
+    far = where(fabs(a) < 2.0**-60, (1.0 / a) * (1.0 / a), far)
+    return rarely(~((a > 0.0) & (a < INF)), where(a > 0.0, 0.0, far), positive)
+
+
+def _trigamma(x: Term) -> Term:
+    near = x < float(_SHIFT)
+    inverse = double(x.like(1.0)) / total(x, where(near, x.like(float(_SHIFT)), 0.0))
+    v = inverse.high * inverse.high
+    value = inverse + (inverse * inverse).times(0.5) + double(v * inverse.high * polynomial(c.TRIGAMMA_64, v))
+    # of x + n and x + 7 - n, whose product is w + k, the squares of the reciprocals are (2 w + 49 - 2 k) / (w + k)²
+    w, steps = _steps(x)
+    between = double(x.like(0.0))
+    for step, more in zip((*steps[::-1], w), (25.0, 29.0, 37.0, 49.0), strict=True):
+        between = between + (w.times(2.0) + double(x.like(more))) / (step * step)
+    first = 1.0 / x
+    value = value + choice(near, between, double(x.like(0.0)))
+    found = where(x > 2.0**30, fma(first * 0.5, first, first), value.value)
+    return where(x < 2.0**-60, first * first, found)
