@@ -54,7 +54,8 @@ class Function:
         bounds = [(self.low, self.high), (-4.0, 4.0)][: 1 + self.two]
         if self.name == "xlogy":
             bounds.reverse()
-        return [aligned(rng.uniform(*b, COUNT[dtype]).astype(dtype)) for b in bounds]
+        types = [dtype, np.dtype(np.int32) if self.name == "ldexp" else dtype]
+        return [aligned(rng.uniform(*b, COUNT[dtype]).astype(t)) for b, t in zip(bounds, types, strict=False)]
 
 
 FUNCTIONS = (
@@ -68,7 +69,9 @@ FUNCTIONS = (
     Function("cbrt", -100, 100, "cbrt"), Function("rsqrt", 0.01, 50), Function("hypot", -4, 4, "hypot", two=True),
     Function("erf", -4, 4, "erf"), Function("erfc", -4, 4, "erfc"), Function("erfinv", -0.99, 0.99),
     Function("gamma", 0.1, 20, "tgamma"), Function("lgamma", 0.1, 20, "lgamma"), Function("digamma", 0.1, 20),
-    Function("xlogy", 0.01, 50, two=True),
+    Function("xlogy", 0.01, 50, two=True), Function("logaddexp", 0.1, 8, "logaddexp", two=True),
+    Function("sigmoid", -20, 20, "sigmoid"), Function("softplus", -20, 20, "softplus"), Function("gelu", -4, 4, "gelu"),
+    Function("nextafter", -4, 4, "nextafter", two=True), Function("ldexp", -4, 4, two=True),
 )  # fmt: skip
 
 
@@ -118,10 +121,14 @@ def torch(f: Function, operands: Sequence[Array], out: Array) -> Call | None:
     import torch
 
     torch.set_num_threads(1)
-    function = getattr(torch, {"power": "pow"}.get(f.name, f.name), None)
+    name = {"power": "pow"}.get(f.name, f.name)
     tensors, target = [torch.from_numpy(x) for x in operands], torch.from_numpy(out)
-    if function is None or f.name == "gamma":
+    if f.name == "gamma":
         return None
+    if not hasattr(torch, name):
+        function = getattr(torch.nn.functional, name, None)
+        return function and (lambda: function(*tensors).numpy())
+    function = getattr(torch, name)
     return lambda: function(*tensors, out=target).numpy()
 
 
@@ -129,11 +136,13 @@ def jax(f: Function, operands: Sequence[Array], out: Array) -> Call | None:
     import jax
 
     jax.config.update("jax_enable_x64", True)
-    places = (jax.numpy, jax.lax, jax.scipy.special)
+    places = (jax.numpy, jax.lax, jax.scipy.special, jax.nn)
     name = {"lgamma": "gammaln"}.get(f.name, f.name)
     found = next((getattr(place, name) for place in places if hasattr(place, name)), None)
     if found is None:
         return None
+    if f.name == "gelu":
+        found = functools.partial(found, approximate=False)
     function, arrays = jax.jit(found), [jax.numpy.array(x) for x in operands]
     return lambda: function(*arrays).block_until_ready()
 
@@ -152,9 +161,20 @@ def c(f: Function, operands: Sequence[Array], out: Array) -> Call | None:
     return call
 
 
+# What the C library lacks, as one would write it.
+FORMULAS = """#include <math.h>
+#define FORMULAS(T, S) \\
+static inline T logaddexp##S(T a, T b) { return fmax##S(a, b) + log1p##S(exp##S(-fabs##S(a - b))); } \\
+static inline T sigmoid##S(T x) { return 1 / (1 + exp##S(-x)); } \\
+static inline T softplus##S(T x) { return fmax##S(x, 0) + log1p##S(exp##S(-fabs##S(x))); } \\
+static inline T gelu##S(T x) { return x * (1 + erf##S(x * (T)0.70710678118654752)) / 2; }
+FORMULAS(float, f)
+FORMULAS(double, )"""
+
+
 @functools.cache
 def _library() -> ctypes.PyDLL:
-    lines = ["#include <math.h>"]
+    lines = [FORMULAS]
     for f in FUNCTIONS:
         for bits, kind, suffix in ((4, "float", "f"), (8, "double", "")) if f.c else ():
             names = "ab"[: 1 + f.two]
@@ -198,7 +218,9 @@ PEERS: dict[str, Callable[[Function, Sequence[Array], Array], Call | None]] = {
 def truth(f: Function, operands: Sequence[Array]) -> Array:
     """NumPy's in the next wider type; where NumPy has no such function ours of float64, for float32."""
     wide: Any = np.float64 if operands[0].dtype == np.float32 else np.longdouble
-    given = [x.astype(wide) for x in operands]
+    given = [x.astype(wide) if x.dtype.kind == "f" else x for x in operands]
+    if f.name == "nextafter":
+        return np.nextafter(*operands).astype(wide)
     if hasattr(np, f.name):
         return np.asarray(getattr(np, f.name)(*given))
     if wide is np.longdouble:

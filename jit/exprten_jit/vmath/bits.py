@@ -18,7 +18,13 @@ def nextafter(a: Term, b: Term) -> Term:
 
 
 def ldexp(a: Term, n: Term) -> Term:
-    """a * 2**n, rounded once: what a normal factor cannot say is first multiplied in where nothing is rounded yet."""
+    """a * 2**n, rounded once."""
+    far = (n + (a.form.bias - 1)).to(f"uint{n.dtype.bits}") > 2 * a.form.bias - 1  # no exponent of normal numbers
+    return rarely(far, _ldexp_far(a, n), a * power_of_two(n.to(a.form.integer), a.dtype))
+
+
+def _ldexp_far(a: Term, n: Term) -> Term:
+    """What a normal factor cannot say is first multiplied in where nothing is rounded yet."""
     form = a.form
     up, down = form.bias, 1 - form.bias + form.mantissa + 1
     for _ in range(2):
