@@ -106,6 +106,10 @@ def mixed(bench: Bench) -> None:
             ("weak float", lambda x, y, z: (x + y) * 0.5),
         ]
         together(bench, statements, operands)
+    for dtype in ("float16", "float32", "float64"):
+        exponents = rng.integers(-2200, 2200, 300).astype("i4")
+        exponents[::2] //= 64
+        together(bench, [("ldexp", xt.ldexp)], [values(np.dtype(dtype), (300,), 9), exponents])
 
 
 @group("complex numbers")
