@@ -22,7 +22,7 @@ from ..options import Options
 from .axes import Folded, Same, folded, merged
 from .gather import WEAK, Gathered, ones
 from .lying import TILED, across, fills_squares, narrow_rows, rows_apart, rows_run_on, turns
-from .orders import few_columns, loops_of, rows_are_near, runs_onto, short_rows
+from .orders import few_columns, few_rows, loops_of, rows_are_near, runs_onto, short_rows
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class Signature:
     narrow: int = 0  # elements of the target's packed rows, where what is folded runs on across them
     squares: bool = False  # what lies across has a vector of elements on both axes
     onto: int | None = None  # the axis along which the columns that folds run across run on
+    down: int = 0  # rows that every fold takes, across the innermost axis
     device: str = "cpu"  # the kind of device
     decided: tuple[
         bool | None, ...
@@ -126,7 +127,9 @@ def arrange(
     near = None if found.indexed else [*axes[-1 - packed :], *other]
     folds = vectors and same is not None and not short
     onto = runs_onto(axes, same, extents) if folds and same is not None and free else None
-    few, low = few_columns(axes, same, extents) if folds and same is not None and onto is None else (0, False)
+    across_them = same if folds and onto is None else None
+    down = few_rows(axes, across_them, extents) if across_them and not found.params else 0
+    few, low = few_columns(axes, across_them, extents) if across_them and not down else (0, False)
     moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and turns(found, goals[0], same)
     wide = cpu and fills_squares(axes, extents, other or ([onto] if onto is not None else axes[:-1] if moved else []))
     runs = free and (side_by_side if same else not found.indexed and rows_run_on(extents, strides))
@@ -144,7 +147,7 @@ def arrange(
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, packed, bool(same) and apart and not reverse, moved or (cpu and bool(other)), runs, same is not None and not short and rows_are_near(axes, same), few, low, narrow, wide, onto, target.device.kind,
+        short, packed, bool(same) and apart and not reverse, moved or (cpu and bool(other)), runs, same is not None and not short and rows_are_near(axes, same), few, low, narrow, wide, onto, down, target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)

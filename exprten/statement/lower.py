@@ -202,6 +202,7 @@ class _Lowering:
                 None if self.signature.onto is None else axis(f"i{self.signature.onto}"),
                 self.signature.squares,
                 self.signature.narrow,
+                self.signature.down,
             )
             if self.reduce:
                 settle = ordered(kernel)
@@ -259,6 +260,7 @@ class _Lowering:
             few=signature.few,
             low=signature.low,
             packed=signature.packed,
+            down=signature.down,
         )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]

@@ -126,6 +126,33 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> tuple[int, b
     return fits, low and fits > 0
 
 
+LEAST_COLUMNS = (
+    16,
+    64,
+)  # of few rows, and of those of an outer axis: of fewer those of several indices are taken at once
+
+
+def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
+    """How many rows all folds take where these are few, and lie across the innermost axis, and there is no loop that a fold does not depend
+    on: else 0.
+    """
+    if not axes:
+        return 0
+    found, inner, taken = same.found, same.of((TARGET, axes[-1])), set[Place]()
+    for n in found.folds:
+        key, ref = found.structure[n][:2]
+        taken.update(p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes)
+    outer = {same.of((TARGET, k)) for k in axes} - taken
+    if extents[-1] < LEAST_COLUMNS[len(outer) > 1]:
+        return 0
+    leaves = list(leaves_of(found))
+    if inner in taken or not _is_row(same, inner, leaves) or any(_is_row(same, p, leaves) for p in taken):
+        return 0
+    numbers = {extent_of(same, place) for place in taken}
+    alike = len(numbers) == 1 and all(outer <= {*same.dims(n)} for n in found.folds)
+    return numbers.pop() if alike and max(numbers) <= FEW else 0
+
+
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read
 
 

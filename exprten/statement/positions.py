@@ -90,7 +90,7 @@ def _finished(read: Elsewhere, part: Kernel, nest: Nest) -> bool:
     same = substitute(read.load.offset, along)
     if not any(same is offset for offset in here):
         return False
-    whole_rows = bool(nest.groups)  # which are read before they are stored
+    whole_rows = nest.written  # which are read before they are stored
     return whole_rows or _before(nest.body, read.folds[0], {loop for loop in crossed.values() if loop is not None})
 
 

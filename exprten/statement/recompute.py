@@ -57,7 +57,7 @@ def repeats(value: Value, around: Folded, sizes: Mapping[str, int]) -> int:
 def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
     """How often a value is evaluated by a loop nest; `extents` of its axes, outermost first."""
     depth, block = _placed(value, nest)
-    if depth is None or nest.groups or nest.turned:
+    if depth is None or nest.written or nest.turned:
         return prod(n for (axis, _), n in zip(nest.kernel.axes, extents, strict=True) if axis in value.free)
     return _count(depth, block, extents)
 
@@ -121,7 +121,7 @@ def rows(made: Sequence[Made], nest: Nest) -> tuple[Row, ...]:
     left = [m for m in made if m.value not in done]
     return (
         rows_without_loops(left, nest.kernel)
-        if nest.groups or nest.turned
+        if nest.written or nest.turned
         else _rows(left, nest.kernel, lambda v: _placed(v, nest))
     )
 
@@ -156,7 +156,7 @@ def _rows(made: Sequence[Made], part: Kernel, placed: Callable[[Value], tuple[in
 
 def kept(nest: Nest) -> set[Value]:
     """What the loop over elements does not compute again: a fold has stored it on its way, or is computed from the same."""
-    if nest.groups:
+    if nest.written:
         return _whole_rows(nest.kernel)
     reduces = [s for s in statements(nest.body) if isinstance(s, Reduce) and s.saved]
     held = nest.columns.held if nest.columns else None

@@ -211,7 +211,8 @@ class Kernel:
     until its row is stored. `tiles`: stores may come in any order; `squares`: and what lies across has a vector of elements on both axes. `runs`: so they may, and rows of few columns run on. `few`: the innermost
     axis, across which all folds run, has no more columns: as many where they are at most FEW, else any number above the half. `low`: and
     folds take no more rows than a block of their order, for each index of an outer axis. `onto`: the axis along which rows of few columns run
-    on in all that is folded. `narrow`: elements of the target's packed rows, the axis before the innermost.
+    on in all that is folded. `narrow`: elements of the target's packed rows, the axis before the innermost. `down`: every fold takes so many
+    rows, across the innermost axis, and they are written out.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -232,6 +233,12 @@ class Kernel:
     onto: Axis | None = None
     squares: bool = False
     narrow: int = 0
+    down: int = 0
+
+    @property
+    def written(self) -> int:
+        """How many elements, or rows, of a fold are written out: 0 where it is a loop."""
+        return self.short if self.packed else self.down
 
     @property
     def parts(self) -> tuple[Kernel, ...]:

@@ -308,8 +308,8 @@ Plain = Let | Turn | TurnBack | Squares | Past | Fetch | Vector  # statements wi
 
 @dataclass(frozen=True)
 class Nest:
-    """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together: where there are
-    some, rows that are folded have no loops. `turned`: the last two loops are in the other order.
+    """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together. `written`: rows that
+    are folded have no loops. `turned`: the last two loops are in the other order.
     """
 
     kernel: Kernel
@@ -317,6 +317,7 @@ class Nest:
     then: Nest | None = None
     groups: tuple[Group, ...] = ()
     turned: bool = False
+    written: bool = False
 
     @property
     def parts(self) -> tuple[Nest, ...]:

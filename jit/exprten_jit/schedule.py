@@ -8,6 +8,7 @@ quotient of the innermost axis is made constant by cutting the axis into pieces:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
@@ -40,9 +41,10 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     loops = [(axis, index(0), extent) for axis, extent in opened.axes]
     if vector_axis(opened) is None:
         loops.append((ONE, index(0), index(1)))
-    turned = not groups and opened.axes != kernel.axes
+    written = bool(groups) or opened.down > 0
+    turned = not written and opened.axes != kernel.axes
     body = rows_past_caches(_open(opened, machine, loops, frozenset(), set()), opened, machine)
-    return Nest(kernel, tuple(body), then, groups, turned)
+    return Nest(kernel, tuple(body), then, groups, turned, written)
 
 
 WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth
@@ -55,6 +57,11 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
     what it is with the loop over a row innermost.
     """
     opened, groups = unrolled(kernel)
+    if kernel.down and not _runs_along(opened, groups):
+        kernel = replace(kernel, down=0)
+        return kernel, kernel, ()
+    if kernel.down:
+        return kernel, replace(opened, tiles=False), groups
     alone = kernel.short >= ALONE and len(opened.axes) == len(kernel.axes)
     along = alone and _in_lanes(kernel, machine)
     if groups and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
@@ -68,6 +75,22 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         return kernel, kernel, ()
     *outer, lanes = kernel.axes
     return kernel, other_inside(replace(kernel, short=0, axes=(*outer[:-1], lanes, *outer[-1:]))), ()
+
+
+def _runs_along(kernel: Kernel, groups: Collection[Group]) -> bool:
+    """Whether few rows that are written out are little text, and all lie along the innermost axis, or in groups."""
+    axis, values = kernel.axes[-1][0], [store.value for store in kernel.stores]
+    loads = [x for x in computed(values, axis) if isinstance(x, Load)]
+    every: list[Load | Store] = [*kernel.stores, *loads]
+    known = {(leaf, at) for leaf, places in groups for at in places}
+    near = all(steps(x, axis) in (0, 1, -1, 2) or (x.leaf, x.offset) in known for x in every)
+    return (
+        near
+        and all(x.when is None for x in loads)
+        and not folds_of(*values)
+        and not cuts_of(kernel.stores, axis)
+        and cost_of(*roots_of(kernel.stores)) <= WRITTEN_OUT
+    )
 
 
 def _in_lanes(kernel: Kernel, machine: Machine) -> bool:

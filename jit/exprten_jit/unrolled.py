@@ -1,8 +1,9 @@
-"""Rows of so few elements that a kernel is made for each number: what is folded is written out, and there is no loop over a row.
+"""Rows of so few elements, or so few rows, that a kernel is made for each number: what is folded is written out, and there is no loop over it.
 
 Each value of a row is then one value of the kernel IR, which is computed once however often it is needed: the `exp` of a softmax in its
-sum and in what is stored. Vectors run over rows. Elements that lie side by side in memory, and so do the rows, make a group: it is read
-or stored in whole vectors, in which rows are one behind the other, and taken apart into columns in registers.
+sum and in what is stored. Of rows of few elements vectors run over rows. Elements that lie side by side in memory, and so do the rows,
+make a group: it is read or stored in whole vectors, in which rows are one behind the other, and taken apart into columns in registers.
+Of few rows vectors run along their columns.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .folds import combined, folds_of
-from .ir import Axis, Fold, Kernel, Leaf, Load, Store, Value, components, index
-from .reducers import SHORT
+from .folds import combined, folds_of, joined
+from .ir import Axis, Fold, Kernel, Leaf, Load, Store, Value, components, const, index
+from .reducers import SHORT, TABLE, brought_together, identities, reducer_of
 from .rewrite import in_a_row, steps, substitute, walk
 
 # of a leaf, the offsets of the elements of a row; for the next index of the innermost axis each is as many further as there are
@@ -20,10 +21,12 @@ Group = tuple[Leaf, tuple[Value, ...]]
 
 
 def unrolled(kernel: Kernel) -> tuple[Kernel, tuple[Group, ...]]:
-    """A kernel of rows of `short` elements without folds and without loops over rows, and what lies in groups; another as it is."""
-    if not kernel.packed:
+    """A kernel of rows of `short` elements, or of `down` rows, without folds and without loops over rows, and what lies in groups; another
+    as it is.
+    """
+    many, bring = kernel.written, _along if kernel.packed else _across
+    if not many:
         return kernel, ()
-    many = kernel.short
     folds = folds_of(*(store.value for store in kernel.stores))
     lengths = {node.extent for node in folds}
     rows = [axis for axis, extent in kernel.axes[:-1] if extent in lengths] if folds else [kernel.axes[-2][0]]
@@ -33,10 +36,11 @@ def unrolled(kernel: Kernel) -> tuple[Kernel, tuple[Group, ...]]:
     for node in folds:
         bodies = [substitute(body, known) for body in node.bodies]
         elements = [tuple(substitute(body, {node.axis: index(j)}) for body in bodies) for j in range(many)]
-        known |= dict(zip(components(node), _brought(node, elements), strict=True))
+        known |= dict(zip(components(node), bring(node, elements), strict=True))
     stores = tuple(replace(store, value=substitute(store.value, known)) for store in stores)
     for axis in rows:
-        stores = tuple(_at(store, axis, j) for store in stores for j in range(many))
+        leaves = dict.fromkeys(store.leaf for store in stores)  # the parts of a complex number stay side by side
+        stores = tuple(_at(s, axis, j) for leaf in leaves for j in range(many) for s in stores if s.leaf == leaf)
     axes = tuple(pair for pair in kernel.axes if pair[0] not in rows)
     return replace(kernel, axes=axes, stores=stores), tuple(groups)
 
@@ -46,13 +50,36 @@ def _at(store: Store, axis: Axis, j: int) -> Store:
     return replace(store, offset=substitute(store.offset, here), value=substitute(store.value, here))
 
 
-def _brought(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
+def _along(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
     """The elements of a row in the order of all: l with l + half, those that exist."""
     found, half = list(elements), SHORT[0] // 2
     while half:
         found = [combined(node, x, found[k + half]) if k + half < len(found) else x for k, x in enumerate(found[:half])]
         half //= 2
     return found[0]
+
+
+def _across(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
+    """The elements of a column in the order of rows; where any order does, neighbours first. The identity of a reducer of the table is left
+    out: it changes no bit.
+    """
+    row, found = reducer_of(node.reducer), list(elements)
+    if row.exact(node.dtype):
+        while len(found) > 1:
+            found = [
+                joined(node, x, found[k + 1]) if k + 1 < len(found) else x for k, x in enumerate(found) if k % 2 == 0
+            ]
+        return found[0]
+    assert node.order is not None, "a scheduled fold has an order"
+    numbers = zip(identities(row, node.dtypes), node.dtypes, strict=True)
+    nothing = tuple(const(number, dtype) for number, dtype in numbers)
+
+    def combine(a: Sequence[Value], b: Sequence[Value]) -> Sequence[Value]:
+        if node.reducer in TABLE and nothing in (a, b):
+            return a if b == nothing else b
+        return combined(node, a, b)
+
+    return brought_together(found, combine, nothing, node.order)
 
 
 def _groups(stores: Sequence[Store], rows: Sequence[Axis], inner: Axis, many: int) -> Iterator[Group]:

@@ -71,8 +71,8 @@ def vector_over(
     masked = unit and single and all(dtype.bits in machine.masked_bits for dtype in memory)
     read = {load.leaf for load in loads}
     alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read
-    apart = max((steps(x, axis) or 1 for x in places), default=1) if kernel.short else 1
-    rows = unit or (kernel.packed and all(steps(s, axis) in (1, kernel.short) for s in stores))
+    apart = max((steps(x, axis) or 1 for x in places), default=1) if kernel.short or kernel.down else 1
+    rows = unit or (kernel.written and all(steps(s, axis) in (1, kernel.written) for s in stores))
     stream = machine.streams and rows and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
     size = sum(s.leaf.dtype.itemsize for s in stores)  # of an element: the parts of a complex number are two stores
     masked = masked and not kernel.reverse

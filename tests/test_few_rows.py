@@ -1,0 +1,208 @@
+"""Folds down the columns of a few rows, which are written out: what they are, and that their bits are those of rows in strips."""
+
+import numpy as np
+import pytest
+from exprten_jit.folds import folds_of
+from exprten_jit.nest import Vector, statements
+from exprten_jit.reducers import ACROSS, brought_together
+
+import exprten as xt
+
+COUNTS = tuple(range(2, 10))
+COLUMNS = (2, 5, 16, 67, 300)
+WIDTHS = (128, 256, 512)
+
+
+def numbers(shape, dtype="float32", seed=0):
+    x = np.random.default_rng(seed + sum(shape)).uniform(-4, 4, shape)
+    return (abs(x) if np.dtype(dtype).kind == "u" else x).astype(dtype)
+
+
+def softmax(x, axis=0):
+    powers = xt.exp(x - xt.max(x, axis, keepdims=True))
+    return powers / xt.sum(powers, axis, keepdims=True)
+
+
+def standard(x, axis=0):
+    return (x - xt.mean(x, axis, keepdims=True)) / xt.std(x, axis, keepdims=True)
+
+
+def nested(x, axis=0):
+    """A fold of a fold of a fold."""
+    largest = xt.max(x - xt.mean(x, axis, keepdims=True), axis, keepdims=True)
+    return xt.sum(x * largest, axis, keepdims=True) - x
+
+
+def in_order(rows):
+    """The sum of rows as it is defined."""
+    return brought_together(rows, np.add, np.full(rows.shape[1:], -0.0, rows.dtype), ACROSS)
+
+
+def written(plan):
+    """Whether a plan has no loop over the rows that are folded."""
+    loops = [s for s in statements(plan._code.nest.body) if isinstance(s, Vector)]
+    return plan._code.nest.written and not any(folds_of(*(s.value for s in loop.stores)) for loop in loops)
+
+
+def in_strips(x, statement, axis=0):
+    """What a statement is of the same rows, ten columns at a time: so few have a loop over their rows."""
+    parts = [statement(xt.asarray(x[..., k : k + 10].copy()), axis) for k in range(0, x.shape[-1], 10)]
+    return np.concatenate([xt.evaluate(part).numpy() for part in parts], -1)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_sums_have_the_order_of_rows(count):
+    for columns in COLUMNS:
+        x = numbers((count, columns))
+        for bits in WIDTHS:
+            with xt.options(vector_bits=bits):
+                plan = xt.plan(xt.zeros(columns), xt.sum(xt.asarray(x), 0))
+                assert plan.run().numpy().tobytes() == in_order(x).tobytes(), (columns, bits)
+        assert written(plan) == (count <= 8 and columns >= 16)
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [*((softmax, k) for k in (2, 3, 5, 8)), *((standard, k) for k in (3, 7, 9)), *((nested, k) for k in (2, 6))],
+)
+def test_what_is_made_of_folds_has_the_bits_of_columns_alone(statement, count):
+    for shape in ((count, 67), (3, count, 70)):
+        x = numbers(shape)
+        axis = len(shape) - 2
+        wanted = in_strips(x, statement, axis)
+        for bits, threads in ((128, 3), (512, 2)):
+            with xt.options(vector_bits=bits, num_threads=threads):
+                out = xt.zeros(shape)
+                plan = xt.plan(out, statement(xt.asarray(x), axis))
+                assert written(plan) == (count <= 8)
+                assert plan.scratch_bytes == 0 or count > 8
+                plan.run()
+                assert out.numpy().tobytes() == wanted.tobytes()
+                out += statement(xt.asarray(x), axis)
+                assert np.array_equal(out.numpy(), wanted + wanted)
+                here = xt.asarray(x.copy())
+                here[...] = statement(here, axis)
+                assert here.numpy().tobytes() == wanted.tobytes()
+
+
+LYING = {
+    "padded": lambda x: np.pad(x, ((0, 0), (0, 5)))[:, :-5],
+    "offset": lambda x: np.pad(x, ((0, 0), (3, 0)))[:, 3:],
+    "every other row": lambda x: np.repeat(x, 2, 0)[::2],
+    "every other column": lambda x: np.repeat(x, 2, 1)[:, ::2],
+    "every third column": lambda x: np.repeat(x, 3, 1)[:, ::3],
+    "rows reversed": lambda x: x[::-1].copy()[::-1],
+    "columns reversed": lambda x: x[:, ::-1].copy()[:, ::-1],
+    "across": lambda x: np.asfortranarray(x),
+}
+
+
+@pytest.mark.parametrize("source", LYING)
+def test_rows_that_lie_in_other_ways(source):
+    for count, statement in ((2, softmax), (3, standard), (8, lambda x, axis=0: x - xt.max(x, axis, keepdims=True))):
+        x = numbers((count, 70))
+        want = in_strips(x, statement)
+        for target in ("padded", "offset", "rows reversed", "across", source):
+            memory = LYING[target](np.full(x.shape, 7, np.float32))
+            xt.asarray(memory)[...] = statement(xt.asarray(LYING[source](x)))
+            if source == "across":  # rows of few elements, which have their own order
+                np.testing.assert_allclose(memory, want, rtol=1e-5, atol=1e-5)
+            else:
+                assert memory.tobytes() == want.tobytes(), (target, statement)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "float16", "bfloat16", "float64", "bool"])
+def test_every_type(dtype):
+    for count in (2, 5, 8):
+        x = xt.evaluate(xt.cast(xt.asarray(numbers((count, 100))), dtype))
+        exact = x.numpy().astype(np.float64)
+        for name in ("max", "min", "argmax", "argmin"):
+            found = xt.evaluate(getattr(xt, name)(x, 0)).numpy()
+            np.testing.assert_array_equal(found.astype(np.float64), getattr(exact, name)(0))
+        for name in ("any", "all", "count_nonzero"):
+            found = xt.evaluate(getattr(xt, name)(x, 0)).numpy()
+            wanted = np.count_nonzero(exact, 0) if name == "count_nonzero" else getattr(exact, name)(0)
+            np.testing.assert_array_equal(found, wanted)
+        if np.dtype(x.numpy().dtype).kind in "iu":
+            np.testing.assert_array_equal(xt.evaluate(xt.sum(x, 0)).numpy(), x.numpy().sum(0))
+            np.testing.assert_array_equal(xt.evaluate(xt.prod(x, 0)).numpy(), x.numpy().prod(0))
+
+
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_complex_numbers(count):
+    x = (numbers((count, 40)) + 1j * numbers((count, 40), seed=1)).astype(np.complex64)
+    x[0, 3], x[1, 3], x[0, 5] = np.inf, -0.0, complex(np.nan, 1)
+    for statement in (xt.sum, xt.prod, xt.max, lambda x, axis: x - xt.mean(x, axis, keepdims=True)):
+        wanted = in_strips(x, lambda x, axis: statement(x, axis) + xt.zeros((1, 1), "complex64"))
+        found = xt.evaluate(statement(xt.asarray(x), 0) + xt.zeros((1, 1), "complex64")).numpy()
+        assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_extremes_know_nan_and_signed_zeros(count):
+    x = -abs(numbers((count, 64)))
+    x[:, 0], x[:, 1], x[:, 2] = -0.0, np.nan, -np.inf
+    x[-1, 0], x[count // 2, 3] = 0.0, np.nan
+    found = xt.evaluate(xt.max(xt.asarray(x), 0)).numpy()
+    np.testing.assert_array_equal(found, x.max(0))
+    assert not np.signbit(found[0])
+    np.testing.assert_array_equal(xt.evaluate(xt.argmax(xt.asarray(x), 0)).numpy(), x.argmax(0))
+    np.testing.assert_array_equal(xt.evaluate(xt.argmin(xt.asarray(x), 0)).numpy(), x.argmin(0))
+
+
+@xt.reducer(identity=0.5)
+def strange(a, b):
+    """Its identity changes what it is combined with."""
+    return a * 0.75 + b
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_a_reducer_of_ones_own_begins_with_its_identity(count):
+    x = numbers((count, 33))
+    found = xt.evaluate(strange(xt.asarray(x), axis=0)).numpy()
+    assert found.tobytes() == in_strips(x, strange_of_one).tobytes()
+
+
+def strange_of_one(x, axis):
+    return strange(x, axis=axis)
+
+
+def test_several_targets():
+    @xt.kernel
+    def both(a, b, x):
+        a[...] = x - xt.mean(x, 0, keepdims=True)
+        b[...] = a * a + xt.max(x, 0, keepdims=True)
+
+    for count in (2, 3, 5):
+        x = numbers((count, 77))
+        a, b = xt.zeros(x.shape), xt.zeros(x.shape)
+        both(a, b, xt.asarray(x))
+        wanted = in_strips(x, lambda x, axis: x - xt.mean(x, axis, keepdims=True))
+        assert a.numpy().tobytes() == wanted.tobytes()
+        assert b.numpy().tobytes() == (wanted * wanted + x.max(0)).tobytes()
+
+
+def test_a_row_that_no_fold_depends_on_repeats_none():
+    """What is folded is another tensor's column: it is computed once, not for each row of the target."""
+    for count in (3, 8):
+        x, y = numbers((40, 64)), numbers((count, 64))
+        plan = xt.plan(xt.zeros(x.shape), xt.asarray(x) - xt.sum(xt.asarray(y), 0))
+        assert plan.recompute == 1
+        assert plan.run().numpy().tobytes() == (x - in_order(y)).tobytes()
+
+
+def test_what_takes_long_is_not_written_out():
+    x = numbers((8, 64))
+    dear = xt.tanh(xt.sin(xt.asarray(x)))
+    plan = xt.plan(xt.zeros(64), xt.sum(dear, 0))
+    assert plan._code.kernel.down and not written(plan)
+    assert plan.run().numpy().tobytes() == in_order(xt.evaluate(dear).numpy()).tobytes()
+
+
+def test_one_kernel_for_any_number_of_columns():
+    def kernel(shape, axis=0):
+        return xt.plan(xt.zeros(shape), softmax(xt.zeros(shape), axis))._code.kernel
+
+    assert [kernel((k, 1000)).down for k in COUNTS] == [2, 3, 4, 5, 6, 7, 8, 0]
+    assert kernel((3, 16)) == kernel((3, 70_000))
+    assert [kernel((5, 3, n), 1).down for n in (16, 63, 64, 1000)] == [0, 0, 3, 3]
