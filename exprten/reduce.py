@@ -11,7 +11,7 @@ import numpy as np
 
 from .errors import ShapeError
 from .expression import shape as shapes
-from .expression.expr import Expr, Iota, as_expr, build, cast, coerce
+from .expression.expr import Expr, Iota, as_expr, build, cast, coerce, count_of
 from .expression.reduction import axes_of, reduction, rounded, several, wide
 from .storage.device import Device
 
@@ -54,7 +54,8 @@ def mean(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:
     """The sum over `axis`, None for all, by the number of elements; of integers and bool as float64, NaN for none."""
     e = _float(src, "mean")
     count = _count(e, axis, "mean")
-    return rounded(sum(wide(e), axis, keepdims) / float(count), e.key.dtype)
+    total = sum(wide(e), axis, keepdims)
+    return rounded(total / count_of(count, total.key.dtype), e.key.dtype)
 
 
 def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:
@@ -74,7 +75,8 @@ def _var(e: Expr, axis: Axes, keepdims: bool, ddof: int) -> Expr:
     if count > LONG and len(axes_of(axis, e, "var")) == e.ndim and e.key.dtype.kind == "f":
         return several("moments", (e, e), axis, keepdims, (), "var")[1] / over
     distance = _size_squared(e - mean(e, axis, keepdims=True))
-    return sum(distance, axis, keepdims) / over
+    total = sum(distance, axis, keepdims)
+    return total / (over if ddof or not count else count_of(count, total.key.dtype))
 
 
 def std(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:

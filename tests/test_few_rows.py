@@ -93,7 +93,7 @@ LYING = {
     "every third column": lambda x: np.repeat(x, 3, 1)[:, ::3],
     "rows reversed": lambda x: x[::-1].copy()[::-1],
     "columns reversed": lambda x: x[:, ::-1].copy()[:, ::-1],
-    "across": lambda x: np.asfortranarray(x),
+    "across": np.asfortranarray,
 }
 
 
@@ -133,8 +133,8 @@ def test_complex_numbers(count):
     x = (numbers((count, 40)) + 1j * numbers((count, 40), seed=1)).astype(np.complex64)
     x[0, 3], x[1, 3], x[0, 5] = np.inf, -0.0, complex(np.nan, 1)
     for statement in (xt.sum, xt.prod, xt.max, lambda x, axis: x - xt.mean(x, axis, keepdims=True)):
-        wanted = in_strips(x, lambda x, axis: statement(x, axis) + xt.zeros((1, 1), "complex64"))
-        found = xt.evaluate(statement(xt.asarray(x), 0) + xt.zeros((1, 1), "complex64")).numpy()
+        wanted = in_strips(x, statement)
+        found = xt.evaluate(statement(xt.asarray(x), axis=0)).numpy()
         assert found.tobytes() == wanted.tobytes()
 
 
@@ -206,3 +206,32 @@ def test_one_kernel_for_any_number_of_columns():
     assert [kernel((k, 1000)).down for k in COUNTS] == [2, 3, 4, 5, 6, 7, 8, 0]
     assert kernel((3, 16)) == kernel((3, 70_000))
     assert [kernel((5, 3, n), 1).down for n in (16, 63, 64, 1000)] == [0, 0, 3, 3]
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 8])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_a_mean_is_one_value_and_its_count_a_constant(count, dtype):
+    x = numbers((count, 70)).astype(dtype)
+    plan = xt.plan(xt.zeros(x.shape, dtype), standard(xt.asarray(x)))
+    assert plan.nest.count(" / ") == count + (2 if count == 3 else 0), plan.nest
+    assert plan.run().numpy().tobytes() == in_strips(x, standard).tobytes()
+    centred = xt.asarray(x.T.copy())
+    turned = xt.plan(xt.zeros(x.shape[::-1], dtype), centred - xt.mean(centred, 1, keepdims=True))
+    assert " / s0" not in turned.nest
+
+
+def test_a_mean_in_a_kernel_has_the_count_of_every_shape():
+    @xt.kernel
+    def centred(out, x):
+        out[...] = x - xt.mean(x, 0, keepdims=True)
+
+    shapes = [(count, columns) for count in (3, 5, 9, 3) for columns in (5, 40, 40)]
+    xs = [numbers(shape) for shape in shapes]
+    outs = [xt.zeros(x.shape) for x in xs]
+    for _ in range(3):
+        for x, out in zip(xs, outs, strict=True):
+            centred(out, xt.asarray(x))
+            np.testing.assert_allclose(out.numpy(), x - x.mean(0), atol=1e-5)
+        centred.foreach(outs, [xt.asarray(2 * x) for x in xs])
+        for x, out in zip(xs, outs, strict=True):
+            np.testing.assert_allclose(out.numpy(), 2 * (x - x.mean(0)), atol=1e-5)

@@ -9,6 +9,7 @@ import math
 import numbers
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, NoReturn
 
@@ -19,7 +20,7 @@ from exprten_jit.dtypes import DType, of_numpy
 from ..errors import CompileError, DTypeError
 from ..storage.device import Device, cpu
 from . import shape as shapes
-from .key import COMPARE, Key, Operand, cast_key, dtype_row, leaf_key, op_key
+from .key import COMPARE, Key, Operand, cast_key, count_key, dtype_row, leaf_key, op_key
 from .shape import Shape
 from .show import tree
 
@@ -241,6 +242,14 @@ class Scalar(Expr):
         self.key = leaf_key("scalar", dtype, cpu())
         self.shape = ()
         self.value = value  # a Python number: reading it runs nobody's code
+
+
+@lru_cache(1024)
+def count_of(number: int, dtype: DType) -> Scalar:
+    """How many elements are folded, as a number that keeps its type: one for all expressions, so that equal means are one value."""
+    made = Scalar(float(number), dtype)
+    made.key = count_key(dtype, cpu())
+    return made
 
 
 class Iota(Expr):

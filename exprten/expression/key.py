@@ -58,7 +58,7 @@ class Key:
         self.depth: int = 1 + max((k.depth for k in keys), default=0)
         self.anywhere: bool = op == "scalar" or (bool(args) and all(k.anywhere for k in keys))  # made of numbers alone
         self.products: bool = op == "dot" or any(k.products for k in keys)  # whether there is a Dot in the tree
-        self.map: Any = None  # of a Remap: where it reads; of a Reduce: what it folds; of a Dot: how many axes meet
+        self.map: Any = None  # of a Remap: where it reads; of a Reduce: what it folds; of a Dot: how many axes meet; of a number: whether it is a count
 
 
 _keys: dict[tuple[Any, ...], Key] = {}
@@ -68,6 +68,17 @@ def leaf_key(kind: str, dtype: DType, device: Device) -> Key:
     """The key of a tensor (`leaf`), a NumPy scalar (`scalar`) or a counter (`iota`)."""
     name = (kind, dtype, device)
     return _keys.get(name) or _keys.setdefault(name, Key(kind, dtype, device, (), ()))
+
+
+def count_key(dtype: DType, device: Device) -> Key:
+    """The key of a number that counts what is folded: where a kernel is for one such number, it is a constant there."""
+    name = ("count", dtype, device)
+    found = _keys.get(name)
+    if found is None:
+        found = Key("scalar", dtype, device, (), ())
+        found.map = "count"
+        found = _keys.setdefault(name, found)
+    return found
 
 
 def remap_key(index_map: object, src: Key, other: Operand, title: str) -> Key:

@@ -177,7 +177,9 @@ class _Made:
                 args = [self._operand(x) for x in node.operands]
                 return apply_key(node.key, args, shape_of(args, node.key.op))
             case Scalar(value=value):
-                return Scalar(self.scalar(value), node.key.dtype)
+                number = Scalar(self.scalar(value), node.key.dtype)
+                number.key = node.key  # which may count
+                return number
             case Reduce():
                 folded = Reduce()
                 folded.key, folded.shape = node.key, node.shape

@@ -66,6 +66,7 @@ class Signature:
     narrow: int = 0  # elements of the target's packed rows, where what is folded runs on across them
     squares: bool = False  # what lies across has a vector of elements on both axes
     onto: int | None = None  # the axis along which the columns that folds run across run on
+    count: int = 0  # what each number is that counts what is folded, where that is known
     down: int = 0  # rows that every fold takes, across the innermost axis
     device: str = "cpu"  # the kind of device
     decided: tuple[
@@ -145,9 +146,11 @@ def arrange(
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
+    many = packed * short or down
+    counted = many if found.counts and all(n == many for n in found.counts) else 0
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, packed, bool(same) and apart and not reverse, moved or (cpu and bool(other)), runs, same is not None and not short and rows_are_near(axes, same), few, low, narrow, wide, onto, down, target.device.kind,
+        short, packed, bool(same) and apart and not reverse, moved or (cpu and bool(other)), runs, same is not None and not short and rows_are_near(axes, same), few, low, narrow, wide, onto, counted, down, target.device.kind,
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)

@@ -33,6 +33,7 @@ class Gathered:
     folds: list[int] = field(default_factory=list)  # the entry of each Reduce and Dot
     dots: list[Expr] = field(default_factory=list)  # products, to be called or expanded before anything is lowered
     above: dict[int, Expr] = field(default_factory=dict)  # products and what is made of them, by their entries
+    counts: list[float] = field(default_factory=list)  # the numbers that count what is folded
     counters: bool = False
     indexed: bool = False
 
@@ -97,6 +98,8 @@ def _enter_leaf(found: Gathered, node: Any, _: list[int]) -> None:
 
 def _enter_scalar(found: Gathered, node: Any, _: list[int]) -> None:
     found.structure.append((node.key,))
+    if node.key.map is not None:
+        found.counts.append(node.value)
     _scalar(found, node.value, node.key.dtype)
 
 

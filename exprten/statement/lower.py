@@ -29,7 +29,7 @@ from exprten_jit.ir import (
 from exprten_jit.linear import always, never
 from exprten_jit.linear import form as linear_form
 from exprten_jit.moments import moments
-from exprten_jit.pairs import arguments, cast, joined, leaf, load, parts, stores
+from exprten_jit.pairs import arguments, cast, constant, joined, leaf, load, parts, stores
 from exprten_jit.rewrite import affine, guarded, substitute, walk
 from exprten_jit.widen import widened
 
@@ -137,6 +137,8 @@ class _Lowering:
                     self._param(n, k, row)
             if key.op == "scalar":
                 self._param(n, -1, key.dtype)
+            if key.op == "scalar" and key.map is not None and self.signature.count:
+                self.weak[n, -1] = constant(self.signature.count, key.dtype)
             if key.op == "remap":
                 self.remap[n] = len(self.remap)
             if key.op == "reduce":

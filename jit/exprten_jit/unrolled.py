@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import frexp
 
 from .folds import combined, folds_of, joined
-from .ir import Axis, Fold, Kernel, Leaf, Load, Store, Value, components, const, index
+from .ir import Axis, Const, Fold, Kernel, Leaf, Load, Op, Store, Value, components, const, index, op
 from .reducers import SHORT, TABLE, brought_together, identities, reducer_of
 from .rewrite import in_a_row, steps, substitute, walk
 
@@ -37,12 +38,22 @@ def unrolled(kernel: Kernel) -> tuple[Kernel, tuple[Group, ...]]:
         bodies = [substitute(body, known) for body in node.bodies]
         elements = [tuple(substitute(body, {node.axis: index(j)}) for body in bodies) for j in range(many)]
         known |= dict(zip(components(node), bring(node, elements), strict=True))
-    stores = tuple(replace(store, value=substitute(store.value, known)) for store in stores)
+    stores = tuple(replace(s, value=_divided(substitute(s.value, known))) for s in stores)
     for axis in rows:
         leaves = dict.fromkeys(store.leaf for store in stores)  # the parts of a complex number stay side by side
         stores = tuple(_at(s, axis, j) for leaf in leaves for j in range(many) for s in stores if s.leaf == leaf)
     axes = tuple(pair for pair in kernel.axes if pair[0] not in rows)
     return replace(kernel, axes=axes, stores=stores), tuple(groups)
+
+
+def _divided(root: Value) -> Value:
+    """What is divided by a power of two is multiplied by its inverse, which is exact."""
+    known: dict[Value, Value] = {}
+    for node in walk(root):
+        match node:
+            case Op("divide", (a, Const(value))) if node.dtype.kind == "f" and value >= 1 and frexp(value)[0] == 0.5:
+                known[node] = op("multiply", (substitute(a, known), const(1 / value, node.dtype)), node.dtype)
+    return substitute(root, known)
 
 
 def _at(store: Store, axis: Axis, j: int) -> Store:
