@@ -126,10 +126,8 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> tuple[int, b
     return fits, low and fits > 0
 
 
-LEAST_COLUMNS = (
-    16,
-    64,
-)  # of few rows, and of those of an outer axis: of fewer those of several indices are taken at once
+LEAST_COLUMNS = 16  # of few rows
+COLUMNS_A_ROW = 3  # at least, of those of an outer axis: beginning with a row of fewer takes as long as they do
 
 
 def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
@@ -143,14 +141,15 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
         key, ref = found.structure[n][:2]
         taken.update(p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes)
     outer = {same.of((TARGET, k)) for k in axes} - taken
-    if extents[-1] < LEAST_COLUMNS[len(outer) > 1]:
-        return 0
     leaves = list(leaves_of(found))
     if inner in taken or not _is_row(same, inner, leaves) or any(_is_row(same, p, leaves) for p in taken):
         return 0
     numbers = {extent_of(same, place) for place in taken}
-    alike = len(numbers) == 1 and all(outer <= {*same.dims(n)} for n in found.folds)
-    return numbers.pop() if alike and max(numbers) <= FEW else 0
+    if len(numbers) != 1 or any(not outer <= {*same.dims(n)} for n in found.folds):
+        return 0
+    rows = numbers.pop()
+    least = max(LEAST_COLUMNS, COLUMNS_A_ROW * rows if len(outer) > 1 else 0)
+    return rows if rows <= FEW and extents[-1] >= least else 0
 
 
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read
