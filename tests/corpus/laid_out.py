@@ -89,3 +89,31 @@ def aliased(bench: Bench) -> None:
         t = bench.tensor(numbers((8, 8)))
         if not refused:
             statement(t, t)
+
+
+@xt.kernel
+def both_ways(along: Any, across: Any, x: Any) -> None:
+    along[...] = along * 0.5 + x
+    across[...] = across - along
+
+
+@group("what lies across its target")
+def across(bench: Bench) -> None:
+    """Long enough on both sides that a GPU goes by way of shared memory."""
+    for dtype in ("float32", "float64", "float16", "uint8"):
+        for shape, lie in (((33, 70), "contiguous"), ((64, 96), "padded"), ((17, 40), "negative")):
+            bench.about(f"{shape} of {dtype}, {lie}")
+            x, y = bench.tensor(values(dtype, shape, 1), lie), bench.tensor(values(dtype, shape[::-1], 2), lie)
+            y += x.T * 2
+            put(y, xt.maximum(x.T, y))
+    for order in ((1, 0, 2), (2, 1, 0), (2, 0, 1), (1, 2, 0)):
+        bench.about(f"axes {order}")
+        x = xt.transpose(bench.tensor(values("float32", (33, 18, 21), 3)), order)
+        put(bench.tensor(np.zeros(x.shape, "f4"), "padded"), x - xt.mean(x, -1, keepdims=True))
+    bench.about("targets along and across")
+    along, across, x = (bench.tensor(values("float32", shape, 4)) for shape in ((35, 45), (45, 35), (45, 35)))
+    for _ in range(2):
+        both_ways(along, across.T, x.T)
+    bench.about("a list of transposed tensors")
+    rows = [[bench.tensor(values("float32", (n, 20), k)).T for n in (17, 40)] for k in range(2)]
+    both_ways.foreach([bench.tensor(values("float32", (20, n), 5)) for n in (17, 40)], *rows)
