@@ -8,7 +8,7 @@ indices mean something there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from exprten_jit.dtypes import DType
@@ -37,8 +37,28 @@ class Operand:
     classes: tuple[int | None, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ways:
+    """What of the layouts decides how a kernel is scheduled: fields of `exprten_jit.ir.Kernel`, `onto` as the number of the axis."""
+
+    short: int = 0  # most elements of the rows that are folded, where vectors take one in each lane
+    packed: bool = False  # all of these have as many, and lie side by side
+    keeps: bool = False  # of a target that nothing overlaps: a value may lie in it until it is stored
+    tiles: bool = False  # something runs on along another axis than the target; elements may be stored in any order
+    runs: bool = (
+        False  # rows of few columns run on, where a row or a column is broadcast; and short rows that are folded
+    )
+    rows: bool = False  # folds lie nearer together than the innermost axis does
+    few: int = 0  # most columns that folds run across, where rows are taken whole
+    low: bool = False  # and each fold takes one block of rows
+    narrow: int = 0  # elements of the target's packed rows, where what is folded runs on across them
+    squares: bool = False  # what lies across has a vector of elements on both axes
+    onto: int | None = None  # the axis along which the columns that folds run across run on
+    down: int = 0  # rows that every fold takes, across the innermost axis
+
+
 @dataclass(frozen=True)
-class Signature:
+class Signature(Ways):
     """What decides a kernel's machine code; two statements with equal signatures share it."""
 
     op: str | None  # what combines the target with the value
@@ -53,21 +73,7 @@ class Signature:
     options: Options
     lead: int = 0  # axes of one element that the value has before the target's
     folded: tuple[Folded, ...] = ()  # for each Reduce
-    short: int = 0  # most elements of the rows that are folded, where vectors take one in each lane
-    packed: bool = False  # all of these have as many, and lie side by side
-    keeps: bool = False  # of a target that nothing overlaps: a value may lie in it until it is stored
-    tiles: bool = (
-        False  # something runs on along another axis than the target, and its elements may be stored in any order
-    )
-    runs: bool = False  # rows of few columns run on, where a row or a column is broadcast
-    rows: bool = False  # folds lie nearer together than the innermost axis does
-    few: int = 0  # most columns that folds run across, where rows are taken whole
-    low: bool = False  # and each fold takes one block of rows
-    narrow: int = 0  # elements of the target's packed rows, where what is folded runs on across them
-    squares: bool = False  # what lies across has a vector of elements on both axes
-    onto: int | None = None  # the axis along which the columns that folds run across run on
     count: int = 0  # what each number is that counts what is folded, where that is known
-    down: int = 0  # rows that every fold takes, across the innermost axis
     device: str = "cpu"  # the kind of device
     decided: tuple[
         bool | None, ...
@@ -126,34 +132,48 @@ def arrange(
     names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
     other = across(axes, extents, strides[count:]) if loose and not found.indexed else []
     near = None if found.indexed else [*axes[-1 - packed :], *other]
-    folds = vectors and same is not None and not short
-    onto = runs_onto(axes, same, extents) if folds and same is not None and free else None
-    across_them = same if folds and onto is None else None
-    down = few_rows(axes, across_them, extents) if across_them and not found.params else 0
-    few, low = few_columns(axes, across_them, extents) if across_them and not down else (0, False)
     moved = free and found.indexed and len(axes) > 1 and min(extents) >= TILED and turns(found, goals[0], same)
-    wide = cpu and fills_squares(axes, extents, other or ([onto] if onto is not None else axes[:-1] if moved else []))
-    runs = free and (side_by_side if same else not found.indexed and rows_run_on(extents, strides))
-    narrow = narrow_rows(axes, extents, goals[0]) if folds and free and onto is None and not few else 0
+    down = _down(found, same, goals[0], axes, extents, free) if vectors and same is not None and not short else Ways()
+    beside = other or ([down.onto] if down.onto is not None else axes[:-1] if moved else [])
+    ways = replace(
+        down,
+        short=short,
+        packed=packed,
+        keeps=bool(same) and apart and not reverse,
+        tiles=moved or (cpu and bool(other)),
+        squares=cpu and fills_squares(axes, extents, beside),
+        runs=free and (side_by_side if same else not found.indexed and rows_run_on(extents, strides)),
+        rows=same is not None and not short and rows_are_near(axes, same),
+    )
     operands, unknown = _operands(
         names,
         [view.key.dtype for view in views],
         strides,
         near,
-        packed * short or narrow or (few if few <= FEW else 0),
+        packed * short or ways.narrow or (ways.few if ways.few <= FEW else 0),
         cpu,
     )
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
-    many = packed * short or down
+    many = packed * short or ways.down
     counted = many if found.counts and all(n == many for n in found.counts) else 0
     signature = Signature(
-        mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over,
-        short, packed, bool(same) and apart and not reverse, moved or (cpu and bool(other)), runs, same is not None and not short and rows_are_near(axes, same), few, low, narrow, wide, onto, counted, down, target.device.kind,
+        mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(axes), found.indexed, reverse, options, lead, over, counted,
+        target.device.kind, **vars(ways),
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)
+
+
+def _down(found: Gathered, same: Same, goal: Layout, axes: list[int], extents: list[int], free: bool) -> Ways:
+    """How folds are taken across the innermost axis, where they are."""
+    onto = runs_onto(axes, same, extents) if free else None
+    if onto is not None:
+        return Ways(onto=onto)
+    down = 0 if found.params else few_rows(axes, same, extents)
+    few, low = (0, False) if down else few_columns(axes, same, extents)
+    return Ways(down=down, few=few, low=low, narrow=narrow_rows(axes, extents, goal) if free and not few else 0)
 
 
 _Sizes = list[tuple[str, int]]  # names and numbers

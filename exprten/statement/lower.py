@@ -7,7 +7,9 @@ index; a leaf is a load. The index of an operand is its parent's, aligned at the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
@@ -34,7 +36,7 @@ from exprten_jit.rewrite import affine, guarded, substitute, walk
 from exprten_jit.widen import widened
 
 from ..expression.key import Key
-from .arrange import Arranged, Operand, Signature
+from .arrange import Arranged, Operand, Signature, Ways
 from .gather import WEAK
 
 Index = tuple[Value, ...]
@@ -193,18 +195,7 @@ class _Lowering:
                 tuple(self.params),
                 self.signature.reverse,
                 kernel,
-                self.signature.short,
-                self.signature.rows,
-                self.signature.keeps,
-                self.signature.tiles,
-                self.signature.runs,
-                self.signature.few,
-                self.signature.low,
-                self.signature.packed,
-                None if self.signature.onto is None else axis(f"i{self.signature.onto}"),
-                self.signature.squares,
-                self.signature.narrow,
-                self.signature.down,
+                **self._ways,
             )
             if self.reduce:
                 settle = ordered(kernel)
@@ -212,6 +203,12 @@ class _Lowering:
                 self.made[t] = [replace(m, value=settle(m.value)) for m in self.made[t]]
         assert kernel is not None, "a statement has a target"
         return kernel
+
+    @cached_property
+    def _ways(self) -> dict[str, Any]:
+        """What of the layouts the schedule goes by, as a kernel has it."""
+        found = {field.name: getattr(self.signature, field.name) for field in fields(Ways)}
+        return found | {"onto": None if found["onto"] is None else axis(f"i{found['onto']}")}
 
     def _store(self, t: int, start: Value) -> tuple[Store, ...]:
         """What is stored to target `t`, which begins at `start` of the joined axis."""
@@ -256,13 +253,7 @@ class _Lowering:
             sizes,
             tuple(self.params),
             signature.reverse,
-            short=signature.short,
-            rows=signature.rows,
-            runs=signature.runs,
-            few=signature.few,
-            low=signature.low,
-            packed=signature.packed,
-            down=signature.down,
+            **{name: self._ways[name] for name in ("short", "rows", "runs", "few", "low", "packed", "down")},
         )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]

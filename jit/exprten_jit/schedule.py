@@ -18,7 +18,7 @@ from .derived import OwnName
 from .dtypes import INDEX
 from .early import next_row
 from .folds import folds_of, vector_axis
-from .ir import Axis, Kernel, Load, Local, Value, index, local
+from .ir import Axis, Kernel, Load, Local, Store, Value, index, local
 from .keeping import kept, kept_of_rows
 from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
