@@ -184,6 +184,15 @@ def test_gamma_below_zero_ends_in_subnormal_numbers(dtype, low, high):
     assert np.signbit(got[got == 0]).any() and not np.signbit(got[got == 0]).all()
 
 
+def test_erfinv_of_small_numbers_is_within_one_unit():
+    """Its polynomial is of log(1 - a²) + 3, and ends there."""
+    rng = np.random.default_rng(8)
+    x = np.concatenate([rng.uniform(-0.06, 0.06, 150), np.exp2(rng.uniform(-1000, -4, 50))])
+    for each, value in zip(x.tolist(), xt.evaluate(xt.erfinv(x)).numpy().tolist(), strict=True):
+        want = accuracy.mp.erfinv(each)
+        assert abs(value - want) < accuracy.unit(want, x.dtype), (each, value, want)
+
+
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_ldexp_rounds_once_and_nextafter_steps(dtype):
     x = np.tile(samples(dtype, count=500), 7)

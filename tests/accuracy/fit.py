@@ -91,6 +91,12 @@ def coefficients(fit: Fit) -> tuple[list[float], float]:
     return [rounded(c, fit.bits) for c in found], float(error)
 
 
+def left_out(name: str, count: int) -> list[float]:
+    """What rounding takes from the first coefficients of a fit."""
+    found, _ = remez(FITS[name])
+    return [float(c - mp.mpf(float(c))) for c in found[:count]]
+
+
 HALF_LN2 = 0.34668  # what is left of an argument of exp, and a little
 ROOT = (float(mp.sqrt(0.5)) - 1 - 1e-9, float(mp.sqrt(2)) - 1 + 1e-9)  # what log sees, less 1
 
@@ -574,6 +580,11 @@ CONSTANTS: dict[str, tuple[str, Callable[[], Sequence[float]]]] = {
     },
     **Pieces(mp.erf, 15 / 16, 0.375, 12).constants("ERF", "erf"),
     **Pieces(erfcx, 15 / 32, 0.875, 13).constants("ERFCX", "erfc(x) exp(x²)"),
+    **{
+        f"{name}_LOW": (f"What the first two of {name} leave out", lambda name=name: left_out(name, 2))
+        for name in ("ERFINV_NEAR", "ERFINV_MIDDLE", "ERFINV_FAR")
+    },
+    "DIGAMMA_NEAR_LOW": ("What the first of DIGAMMA_NEAR leaves out", lambda: left_out("DIGAMMA_NEAR", 1)),
     "PI_64": ("Parts of pi", lambda: parts(mp.pi, 64, 2)),
     "LN2_64": ("Parts of ln(2)", lambda: parts(mp.log(2), 64, 2)),
     "LOG2_E": ("Parts of 1 / ln(2)", lambda: parts(1 / mp.log(2), 64, 2)),

@@ -2161,6 +2161,23 @@ ERFCX_14_64 = (
     1.1331074769090329e-07,
     1.4394008684894962e-08,
 )
+# What the first two of ERFINV_NEAR leave out.
+ERFINV_NEAR_LOW = (
+    8.960443864835365e-17,
+    -3.2039387584162752e-18,
+)
+# What the first two of ERFINV_MIDDLE leave out.
+ERFINV_MIDDLE_LOW = (
+    -8.777278610957717e-17,
+    7.139922150376964e-17,
+)
+# What the first two of ERFINV_FAR leave out.
+ERFINV_FAR_LOW = (
+    -8.000848781638294e-17,
+    5.2453802495670596e-17,
+)
+# What the first of DIGAMMA_NEAR leaves out.
+DIGAMMA_NEAR_LOW = (-3.387545185500465e-17,)
 # Parts of pi.
 PI_64 = (
     3.141592653589793,

@@ -7,7 +7,8 @@ from math import pi
 
 from . import coefficients as c
 from . import narrow
-from .double import Double, choice, constant, double, product, total
+from .double import Double, choice, constant, double, normal, product, total
+from .double import sqrt as root_of
 from .exp import exp_parts
 from .log import log, log1p_double, split
 from .power import exp2_double, exp_of_half, log2_double
@@ -75,12 +76,6 @@ def _last_step(coefficients: tuple[float, ...], t: Term) -> Double:
     return total(t * polynomial(coefficients[1:], t), coefficients[0])
 
 
-def _last_steps(coefficients: tuple[float, ...], t: Term) -> Double:
-    """A polynomial whose last two sums are not rounded."""
-    last, next_to_last, *rest = coefficients
-    return double(t) * total(t * side_by_side(rest, t), next_to_last) + double(t.like(last))
-
-
 def erfc(a: Term) -> Term:
     """exp(-x²) g(x), g in 16 pieces; of float32, in float64, g(t) / (1 + 2 x) with t = (x - 3.75) / (x + 3.75). (Shepherd and Laframboise
     1981) Within 1 unit of the last place.
@@ -109,7 +104,7 @@ def _erfc64(a: Term) -> Term:
 
 
 def erfinv(a: Term) -> Term:
-    """a times a function of w = -log(1 - a²). (Giles 2010) Within 2 units of the last place, of float32 within 1; NaN beyond 1."""
+    """a times a function of w = -log(1 - a²). (Giles 2010) Within 1 unit of the last place; NaN beyond 1."""
     value = _erfinv64(a) if a.dtype.bits == 64 else _erfinv32(a.to("float64")).to(a.dtype)
     return copysign(where(fabs(a) < 1.0, value, where(fabs(a).equals(1.0), a.like(INF), NAN)), a)
 
@@ -123,11 +118,22 @@ def _erfinv32(a: Term) -> Term:
 
 def _erfinv64(a: Term) -> Term:
     square = product(a, a)
-    w = -log1p_double(lesser(-square.high, 0.0), -square.low).value
-    root = sqrt(greater(w, 6.0))
-    far = choice(w < 16.0, _last_steps(c.ERFINV_MIDDLE, root - 3.25), _last_steps(c.ERFINV_FAR, root - 5.0))
-    near = (double(a) * _last_steps(c.ERFINV_NEAR, w - 3.0)).value
-    return rarely(w >= 6.25, (double(a) * far).value, near)
+    log = log1p_double(lesser(-square.high, 0.0), -square.low)
+    log = normal(-log.high, -log.low)
+    w = log.high
+    root = root_of(choice(w > 6.0, log, double(w.like(6.0))))
+    middle = _refined(c.ERFINV_MIDDLE, c.ERFINV_MIDDLE_LOW, root + double(w.like(-3.25)))
+    far = choice(w < 16.0, middle, _refined(c.ERFINV_FAR, c.ERFINV_FAR_LOW, root + double(w.like(-5.0))))
+    near = _refined(c.ERFINV_NEAR, c.ERFINV_NEAR_LOW, log + double(w.like(-3.0)))
+    return rarely(w >= 6.25, (double(a) * far).value, (double(a) * near).value)
+
+
+def _refined(coefficients: tuple[float, ...], low: tuple[float, ...], t: Double) -> Double:
+    """A polynomial whose last two sums are not rounded, nor the coefficients there, of which `low` is the rest."""
+    last, next_to_last, *others = coefficients
+    slope = total(t.high * side_by_side(others, t.high), next_to_last)
+    slope = Double(slope.high, slope.low + low[1])
+    return double(t.high) * slope + Double(t.high.like(last), fma(t.low, next_to_last, low[0]))
 
 
 # Gamma. Of x from 8 on: (x - 1/2) log(x) - x + log(2 pi) / 2 + S(1 / x²) / x (Stirling); below 8 of x + 8, less the product of x to x + 7.
@@ -230,9 +236,16 @@ def _digamma(x: Term) -> Term:
     w = 1.0 / (y * y)
     value = ln - double(x.like(0.5)) / double(y) - double(w * polynomial(c.DIGAMMA_64, w)) + double(base.low / y)
     value = value - choice(near, above / below, double(x.like(0.0)))
-    root = (x - c.DIGAMMA_ROOT[0]) - c.DIGAMMA_ROOT[1]
-    found = where(fabs(root) < 0.1, root * polynomial(c.DIGAMMA_NEAR, root), value.value)
+    root = total(x - c.DIGAMMA_ROOT[0], -c.DIGAMMA_ROOT[1])
+    found = where(fabs(root.high) < 0.1, _digamma_near(root), value.value)
     return where(x < 2.0**-60, -1.0 / x, found)
+
+
+def _digamma_near(root: Double) -> Term:
+    """The slope at the root is a number of twice the precision."""
+    (slope, *rest), low = c.DIGAMMA_NEAR, c.DIGAMMA_NEAR_LOW
+    more = fma(root.high, polynomial(rest, root.high), low[0])
+    return fma(root.high, slope, fma(root.high, more, root.low * slope))
 
 
 @narrow.beside(narrow.trigamma)
