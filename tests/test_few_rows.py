@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from emulator import why_not
+from emulator.driver import emulated
 from exprten_jit.folds import folds_of
 from exprten_jit.nest import Vector, statements
 from exprten_jit.reducers import ACROSS, brought_together
+from test_folds import judged
 
 import exprten as xt
 
@@ -83,6 +86,39 @@ def test_what_is_made_of_folds_has_the_bits_of_columns_alone(statement, count):
                 here = xt.asarray(x.copy())
                 here[...] = statement(here, axis)
                 assert here.numpy().tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("shape", [(3, 200_001), (6, 3, 30_000)])
+def test_threads_share_columns_or_an_outer_axis(shape):
+    x, found = xt.asarray(numbers(shape)), set()
+    for threads in (1, 2, 3):
+        with xt.options(num_threads=threads):
+            found.add(xt.evaluate(standard(softmax(x, -2), -2)).numpy().tobytes())
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("statement", [softmax, standard, nested])
+def test_the_interpreter_has_the_same_bits(statement):
+    for count in (2, 5):
+        x = xt.asarray(numbers((count, 16)))
+        for mode in ("write", "add", "inplace"):
+            if mode == "inplace":
+                plan = xt.plan(xt.asarray(numbers((count, 16))), statement(x), mode)
+            else:
+                plan = xt.plan(xt.ones(x.shape), statement(x), mode)
+            assert written(plan)
+            wanted = judged(plan).copy()
+            assert plan.run().numpy().tobytes() == wanted.tobytes()
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
+@pytest.mark.parametrize("shape", [(3, 70), (5, 8, 40)])
+def test_a_gpu_has_the_bits_of_the_cpu(shape):
+    x = numbers(shape)
+    with emulated():
+        for statement in (softmax, standard):
+            found = [xt.evaluate(statement(xt.array(x, device=d), -2)).numpy() for d in (xt.cpu(), xt.gpu(0))]
+            assert found[0].tobytes() == found[1].tobytes()
 
 
 LYING = {
@@ -207,6 +243,9 @@ def test_one_kernel_for_any_number_of_columns():
     assert kernel((3, 16)) == kernel((3, 70_000))
     assert [kernel((5, 3, n), 1).down for n in (15, 16, 1000)] == [0, 3, 3]
     assert [kernel((5, 8, n), 1).down for n in (23, 24, 1000)] == [0, 8, 8]
+    for n in (64, 65):  # of which nothing is stored but what is folded
+        plan = xt.plan(xt.zeros((5, n)), xt.max(xt.zeros((5, 8, n)), 1))
+        assert plan._code.kernel.down == (8 if n > 64 else 0)
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 8])

@@ -127,7 +127,9 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> tuple[int, b
 
 
 LEAST_COLUMNS = 16  # of few rows
-COLUMNS_A_ROW = 3  # at least, of those of an outer axis: beginning with a row of fewer takes as long as they do
+COLUMNS_A_ROW = (
+    3  # at least, of those of an outer axis that are stored: beginning with a row of fewer takes as long as they do
+)
 
 
 def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
@@ -140,7 +142,8 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
     for n in found.folds:
         key, ref = found.structure[n][:2]
         taken.update(p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes)
-    outer = {same.of((TARGET, k)) for k in axes} - taken
+    own = {same.of((TARGET, k)) for k in axes}
+    outer = own - taken
     leaves = list(leaves_of(found))
     if inner in taken or not _is_row(same, inner, leaves) or any(_is_row(same, p, leaves) for p in taken):
         return 0
@@ -148,8 +151,8 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
     if len(numbers) != 1 or any(not outer <= {*same.dims(n)} for n in found.folds):
         return 0
     rows = numbers.pop()
-    least = max(LEAST_COLUMNS, COLUMNS_A_ROW * rows if len(outer) > 1 else 0)
-    return rows if rows <= FEW and extents[-1] >= least else 0
+    least = 1 if len(outer) == 1 else COLUMNS_A_ROW * rows if own & taken else COLUMNS[-1] + 1
+    return rows if rows <= FEW and extents[-1] >= max(LEAST_COLUMNS, least) else 0
 
 
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read
