@@ -116,15 +116,16 @@ def argmin(src: Any, axis: int | None = None, keepdims: bool = False) -> Expr:
     return _position("argmin", _operand(src, "argmin"), axis, keepdims)
 
 
-def _position(name: str, e: Expr, axis: int | None, keepdims: bool) -> Expr:
-    """The extreme and its index, counted through the folded axes: in 32 bits where they do."""
-    axes = tuple(range(e.ndim)) if axis is None else (shapes.axis_of(axis, e.ndim, name),)
+def _position(name: str, e: Expr, axis: int | None, keepdims: bool, operation: str = "") -> Expr:
+    """The extreme and its index, counted through the folded axes: in 32 bits where they do. `operation` is what the user called."""
+    operation = operation or name
+    axes = tuple(range(e.ndim)) if axis is None else (shapes.axis_of(axis, e.ndim, operation),)
     count = math.prod(e.shape[k] for k in axes)
     if not count:
-        return reduction(name.removeprefix("arg"), e, axes, keepdims, operation=name)  # raises
+        return reduction(name.removeprefix("arg"), e, axes, keepdims, operation=operation)  # raises
     if not axes:
         return cast(cast(e, np.bool_), np.int64) * 0  # the one element there is
-    return cast(several(name, (e, _counted(e.shape, axes, e.device)), axes, keepdims, (), name)[1], np.int64)
+    return cast(several(name, (e, _counted(e.shape, axes, e.device)), axes, keepdims, (), operation)[1], np.int64)
 
 
 @lru_cache(1024)
@@ -162,29 +163,40 @@ def _count(e: Expr, axis: Axes, operation: str) -> int:
 
 def sumall_except_dim(src: Any, dim: int) -> Expr:
     """One sum for each index of axis `dim`, over all other axes (mshadow sumall_except_dim<dim>)."""
-    return _except(src, dim, "sum", False, "sumall_except_dim")
+    return _except(src, dim, "sum", "sumall_except_dim")
 
 
 def reduce_except_dim(src: Any, dim: int, reducer: str = "sum") -> Expr:
     """All axes but `dim` folded: `sum`, `prod`, `max`, `min`, `any` or `all` (mshadow reduce_except_dim<dim, Reducer>)."""
-    return _except(src, dim, reducer, False, "reduce_except_dim")
+    return _except(src, dim, reducer, "reduce_except_dim")
 
 
-def reduce_keepdim(src: Any, axis: int, reducer: str = "sum") -> Expr:
-    """All axes but `axis` folded to one element each (mshadow reduce_keepdim<Reducer>)."""
-    return _except(src, axis, reducer, True, "reduce_keepdim")
-
-
-def _except(src: Any, axis: int, reducer: str, keepdims: bool, operation: str) -> Expr:
+def _except(src: Any, dim: int, reducer: str, operation: str) -> Expr:
     e = _operand(src, operation)
-    kept = shapes.axis_of(axis, e.ndim, operation)
-    return reduction(reducer, e, [k for k in range(e.ndim) if k != kept], keepdims, operation=operation)
+    kept = shapes.axis_of(dim, e.ndim, operation)
+    return reduction(reducer, e, [k for k in range(e.ndim) if k != kept], False, operation=operation)
 
 
-def reduce_with_axis(src: Any, axis: int, reducer: str = "sum") -> Expr:
-    """One axis folded, and gone (mshadow reduce_with_axis<Reducer>)."""
-    e = _operand(src, "reduce_with_axis")
-    return reduction(reducer, e, shapes.axis_of(axis, e.ndim, "reduce_with_axis"), False, operation="reduce_with_axis")
+def reduce_with_axis(src: Any, axis: int, reducer: str = "sum", mask: bool = False) -> Expr:
+    """One axis folded, and gone; with `mask` the index of its `max` or `min`, as int64. (mshadow reduce_with_axis<Reducer, mask>)"""
+    return _along(src, axis, reducer, mask, False, "reduce_with_axis")
+
+
+def reduce_keepdim(src: Any, axis: int, reducer: str = "sum", mask: bool = False) -> Expr:
+    """(..., n, ...) -> (..., 1, ...): one axis folded likewise, and left with one element. (mshadow reduce_keepdim<Reducer, mask>)"""
+    return _along(src, axis, reducer, mask, True, "reduce_keepdim")
+
+
+def _along(src: Any, axis: int, reducer: str, mask: bool, keepdims: bool, operation: str) -> Expr:
+    e = _operand(src, operation)
+    folded = shapes.axis_of(axis, e.ndim, operation)
+    if not mask:
+        return reduction(reducer, e, folded, keepdims, operation=operation)
+    if reducer not in ("max", "min"):
+        raise ValueError(
+            f"{operation}: mask is for the index of an extreme, and {reducer!r} is none; give 'max' or 'min'"
+        )
+    return _position(f"arg{reducer}", e, folded, keepdims, operation)
 
 
 def sum_rows(src: Any) -> Expr:

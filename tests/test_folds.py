@@ -393,8 +393,11 @@ SPELLINGS = {
     "reduce_with_axis": (lambda e: xt.reduce_with_axis(e, 1), lambda a: a.sum(1)),
     "reduce_with_axis min": (lambda e: xt.reduce_with_axis(e, -1, "min"), lambda a: a.min(-1)),
     "reduce_with_axis prod": (lambda e: xt.reduce_with_axis(e[:2] / 8, 0, "prod"), lambda a: (a[:2] / 8).prod(0)),
-    "reduce_keepdim": (lambda e: xt.reduce_keepdim(e, 2), lambda a: a.sum((0, 1), keepdims=True)),
-    "reduce_keepdim any": (lambda e: xt.reduce_keepdim(e, 0, "any"), lambda a: a.any((1, 2), keepdims=True)),
+    "reduce_with_axis max, mask": (lambda e: xt.reduce_with_axis(e, 1, "max", mask=True), lambda a: a.argmax(1)),
+    "reduce_with_axis min, mask": (lambda e: xt.reduce_with_axis(e, -1, "min", True), lambda a: a.argmin(-1)),
+    "reduce_keepdim": (lambda e: xt.reduce_keepdim(e, 2), lambda a: a.sum(2, keepdims=True)),
+    "reduce_keepdim any": (lambda e: xt.reduce_keepdim(e, 0, "any"), lambda a: a.any(0, keepdims=True)),
+    "reduce_keepdim max, mask": (lambda e: xt.reduce_keepdim(e, -2, "max", True), lambda a: a.argmax(1, keepdims=True)),
     "sum_rows": (lambda e: xt.sum_rows(e[0]), lambda a: a[0].sum(0)),
 }
 
@@ -1418,6 +1421,11 @@ WRONG = {
     "unknown reducer of others": (lambda: xt.reduce_except_dim(A, 0, "+"), ValueError, "no reducer '\\+'"),
     "no such dim": (lambda: xt.reduce_except_dim(A, 2), xt.ShapeError, "reduce_except_dim: axis 2"),
     "no such dim to keep": (lambda: xt.reduce_keepdim(A, -4), xt.ShapeError, "reduce_keepdim: axis -4"),
+    "mask of a sum": (
+        lambda: xt.reduce_with_axis(A, 0, mask=True), ValueError,
+        "reduce_with_axis: mask is for the index of an extreme, and 'sum' is none; give 'max' or 'min'",
+    ),
+    "mask of nothing": (lambda: xt.reduce_keepdim(xt.ones((3, 0)), 1, "min", True), xt.ShapeError, "reduce_keepdim: .*axis 1"),
     "sum_rows": (
         lambda: xt.sum_rows(xt.zeros((2, 3, 4))), xt.ShapeError,
         r"sum_rows: shape \(2, 3, 4\) has 3 axes, it must have two",
