@@ -1,5 +1,6 @@
 """Threads share a statement's loops, and no bit of the result tells how many they were."""
 
+import ctypes
 import math
 import os
 import subprocess
@@ -233,6 +234,27 @@ def test_threads_of_python_share_the_pool():
     assert not wrong
 
 
+def test_a_loop_inside_of_a_shared_loop_runs_alone():
+    """The pool may be entered again from inside of itself: by a caller that holds it, and by its threads."""
+    body = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    shared = ctypes.CFUNCTYPE(None, body, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(
+        threads.parallel()
+    )
+    inner: list[tuple[int, int]] = []
+    outer: list[tuple[int, int]] = []
+
+    def inside(_: object, low: int, high: int) -> None:
+        inner.append((low, high))
+
+    def outside(_: object, low: int, high: int) -> None:
+        outer.append((low, high))
+        shared(body(inside), None, 1000, 10, 3)
+
+    shared(body(outside), None, 90, 10, 3)
+    assert sorted(k for low, high in outer for k in range(low, high)) == list(range(90))
+    assert inner == [(0, 1000)] * len(outer)
+
+
 # each in a process of its own, with a pool of its own
 
 ROOT = Path(__file__).parents[1]
@@ -261,6 +283,14 @@ def printed(code, threads="3"):
 def test_the_environment_says_how_many_threads_there_are(n):
     code = SMALL + "before = tasks()\n" + BIG + "print(tasks() - before, float(x[7]))"
     assert printed(code, str(n)) == [str(n - 1), "2.0"]
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="processors are chosen where Linux lets one choose them"
+)
+def test_there_is_a_thread_for_each_processor_that_the_process_may_use():
+    code = "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n" + SMALL + "before = tasks()\n" + BIG
+    assert printed(code + "print(tasks() - before, xt.plan(x, x + 1).threads)", "") == ["0", "1"]
 
 
 @linux
