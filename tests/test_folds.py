@@ -1020,6 +1020,37 @@ def test_a_statement_is_one_kernel_that_has_numpys_answer(name):
         close(plan.run().numpy(), want, f"{name} of {shape}", of="float32")
 
 
+def labelled(x):
+    """Cross-entropy with labels: the column of each row is the class it belongs to."""
+    labels = xt.asarray(np.arange(x.shape[0]) % x.shape[1])
+    return -xt.mean(xt.sum(xt.where(xt.range(x.shape[1]) == labels[:, None], log_softmax(xt, x, 1), 0.0), 1))
+
+
+# statement: (phases, bytes of scratch, recompute)
+NAMED = {
+    "row softmax": (lambda x: softmax(xt, x, 1), 1, 0, 1.0),
+    "log-softmax": (lambda x: log_softmax(xt, x, 1), 1, 0, 1.05),  # x - max(x) for the sum, and for the result
+    "layer normalisation": (lambda x: standardised(xt, x, 1) * x[0] + x[1], 1, 0, 1.12),
+    "over the sum": (lambda x: x / xt.sum(x), 2, 4 << 10, 1.0),  # of each of up to 1,024 parts
+    "column softmax": (lambda x: softmax(xt, x, 0), 1, 64 << 10, 1.84),  # exp for the sum, and for the result
+    "column standardisation": (lambda x: standardised(xt, x, 0), 1, 80 << 10, 1.16),
+    "cosine similarity": (lambda x: cosine(xt, x, xt.asarray(normal(x.shape, 1)), None), 1, 12 << 10, 1.0),  # one pass
+    "cosines of rows": (lambda x: cosine(xt, x, x[::-1], 1), 1, 0, 1.0),
+    "cross-entropy": (labelled, 1, 8 << 10, 1.04),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_scratch_and_recompute_of_named_statements_do_not_grow_with_the_tensors(name):
+    statement, phases, scratch, recompute = NAMED[name]
+    for shape in ((64, 100), (400, 1000)):
+        e = statement(xt.asarray(normal(shape)))
+        with xt.options(vector_bits=128):  # wider registers bring short rows together on the stack
+            plan = xt.plan(xt.zeros(e.shape, e.dtype), e)
+        assert (plan.phases, plan.temporaries, plan.scratch_bytes) == (phases, 0, scratch)
+        assert plan.recompute == pytest.approx(recompute, abs=0.01)
+
+
 @EVERY
 def test_a_second_run_compiles_nothing_and_allocates_nothing(name):
     ours, _ = ALL[name]
