@@ -211,3 +211,29 @@ def test_a_gpu_has_the_same_bits(shape):
         for fold in (xt.var, normalised):
             ours, theirs = (xt.evaluate(fold(xt.array(x, device=xpu), axis)) for xpu in (xt.cpu(), xt.gpu(0)))
             assert bits(ours) == bits(theirs)
+
+
+def test_columns_that_are_cut_have_the_same_bits():
+    x, y = normal((700, 37)), normal((30, 33))
+    spread = xt.evaluate(xt.std(xt.asarray(x), 0)).numpy()
+    for width in (128, 512):
+        into = xt.zeros((34, 37))
+        with xt.options(vector_bits=width):
+            into[...] = xt.pad(xt.asarray(y), 2) / xt.std(xt.asarray(x), 0)
+        assert into.numpy().tobytes() == (np.pad(y, 2) / spread).tobytes()
+
+
+def test_what_is_made_of_an_element_first_is_what_it_is_alone():
+    x, weights = xt.asarray(normal((700, 37))), xt.asarray(normal((37,)))
+    alone = xt.evaluate(xt.var(xt.evaluate(x * weights + 1), 0))
+    assert bits(xt.evaluate(xt.var(x * weights + 1, 0))) == bits(alone)
+
+
+def test_columns_of_a_large_target_are_what_they_are_alone():
+    x = normal((9_000, 300))  # stored past the caches
+    into = xt.zeros(x.shape)
+    for threads in (1, 2):
+        with xt.options(num_threads=threads):
+            into[...] = normalised(xt.asarray(x), 0)
+        alone = xt.evaluate(normalised(xt.asarray(x[:, 100:102]), 0))
+        assert into.numpy()[:, 100:102].tobytes() == alone.numpy().tobytes()
