@@ -237,3 +237,18 @@ def test_columns_of_a_large_target_are_what_they_are_alone():
             into[...] = normalised(xt.asarray(x), 0)
         alone = xt.evaluate(normalised(xt.asarray(x[:, 100:102]), 0))
         assert into.numpy()[:, 100:102].tobytes() == alone.numpy().tobytes()
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
+def test_plans_count_what_two_passes_do_at_most(monkeypatch):
+    shape, made = (20_000, 8), []
+    with emulated():
+        target, x = (xt.zeros(shape, device=xt.gpu(0)) for _ in range(2))
+        for least in (MANY, 1 << 40):
+            monkeypatch.setattr(reduce, "DOWN", least)
+            here = xt.plan(xt.zeros(shape), normalised(xt.zeros(shape), 0))
+            made.append((here, xt.plan(target, normalised(x, 0))))
+        for once, twice in zip(*made, strict=True):
+            assert 4 * 160_000 <= once.flops < 1.01 * twice.flops
+            assert once.recompute < 1.01 * twice.recompute and once.temporaries == 0
+        assert made[0][1].launches < made[1][1].launches

@@ -84,15 +84,17 @@ class _Counts:
         return prod(int(evaluate(extent, {}, {}, self.sizes)) for _, extent in loops)
 
     def _folded(self, around: Around, loops: Loops = ()) -> float:
-        return prod((self._mean(f.extent, loops) for f in around), start=1.0)
+        within = (*loops, *((f.axis, f.extent) for f in around if not f.extent.free))  # blocks are folded as well
+        return prod((self._mean(f.extent, within) for f in around), start=1.0)
 
     def _mean(self, extent: Value, loops: Loops) -> float:
         """An extent, which of a part of a fold differs: all parts but the last are whole."""
-        cut = [(a, self._points([(a, e)])) for a, e in loops if a in extent.free]
+        whole = {a: 0 for a in extent.free if isinstance(a, Axis)}
+        cut = {a: self._points([(a, e)]) for a, e in loops if a in extent.free}
         if not cut:
-            return int(evaluate(extent, {}, {}, self.sizes))
-        ((part, parts),) = cut
-        first, last = (int(evaluate(extent, {part: at}, {}, self.sizes)) for at in (0, parts - 1))
+            return int(evaluate(extent, whole, {}, self.sizes))
+        ((part, parts),) = cut.items()
+        first, last = (int(evaluate(extent, whole | {part: at}, {}, self.sizes)) for at in (0, parts - 1))
         return ((parts - 1) * first + last) / parts
 
 
