@@ -1,22 +1,24 @@
-"""Handwritten digits by softmax regression, then by a network with one hidden layer: gradient descent in fused lines.
+"""Handwritten digits by softmax regression and momentum, then by a network with one hidden layer and Adam, in fused lines.
 
     hidden (n, 96) = tanh(pixels (n, 64) @ weight (64, 96) + bias (96,))           not in the regression
     chance (n, 10) = softmax(hidden (n, 96) @ weight (96, 10) + bias (10,))        of each digit
     loss           = -log(chance of the right digit), its gradient by what the softmax is of: chance - one_hot(digit)
 
 Every line below that assigns runs without a temporary: a product is one call of BLAS into the target, and what is around it - bias,
-tanh, the whole softmax - one kernel over the target. After the first step nothing is compiled and no tensor is allocated,
-although the last batch of an epoch is shorter than the others.
+tanh, the whole softmax - one kernel over the target. A step of the optimiser is one call for all weights and biases, each in one
+pass. After the first step nothing is compiled and no tensor is allocated, although the last batch of an epoch is shorter than the others,
+and the rate another one at every step.
 
     python examples/digits.py --out digits.png
     python examples/digits.py --xpu gpu                 the same on a GPU; batches are put together on the host, and copied
 """
 
 import argparse
-import itertools
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,19 +30,18 @@ from sklearn.model_selection import train_test_split
 import exprten as xt
 
 PIXELS, HIDDEN, DIGITS = 64, 96, 10  # an image is 8 × 8
-MODELS = {"softmax regression": (PIXELS, DIGITS), "one hidden layer": (PIXELS, HIDDEN, DIGITS)}
 EPOCHS, BATCH = 30, 100
-ETA, MOMENTUM, DECAY = 0.2, 0.9, 2e-4
+DECAY = 1e-4
 SEED = 0
 
 
 class Layer(NamedTuple):
-    """What is learned, and how fast it moves."""
+    """What is learned, and the slopes of the loss by it."""
 
     weight: xt.Tensor  # (k, m)
     bias: xt.Tensor  # (m,)
-    weight_velocity: xt.Tensor
-    bias_velocity: xt.Tensor
+    weight_slope: xt.Tensor
+    bias_slope: xt.Tensor
 
 
 @dataclass
@@ -50,19 +51,19 @@ class Batch:
     values: list[xt.Tensor]  # the pixels, then what each layer makes of them; last the chances
     slopes: list[xt.Tensor]  # of the loss, by the sums of each layer: before tanh or softmax
     digit: xt.Tensor  # (n, 1)
-    loss: xt.Tensor  # (n, 1), of each image
-    right: xt.Tensor  # (n, 1), whether the greatest chance is that of the digit
+    loss: xt.Tensor  # (), a mean over the images
+    right: xt.Tensor  # (), the share of images whose greatest chance is that of their digit
 
     def first(self, n):
         """The first n images: views, on the same memory."""
         values, slopes = ([t[:n] for t in tensors] for tensors in (self.values, self.slopes))
-        return Batch(values, slopes, self.digit[:n], self.loss[:n], self.right[:n])
+        return Batch(values, slopes, self.digit[:n], self.loss, self.right)
 
 
 def make_layers(widths, rng, xpu):
     """Weights are random, so that no two units of a layer learn the same."""
     layers = []
-    for k, m in itertools.pairwise(widths):
+    for k, m in pairwise(widths):
         layers.append(Layer(*(xt.zeros(shape, device=xpu) for shape in ((k, m), m, (k, m), m))))
         xt.copy(layers[-1].weight, rng.normal(0, k**-0.5, (k, m)).astype(np.float32))
     return layers
@@ -72,7 +73,9 @@ def make_batch(n, widths, xpu):
     def rows(columns, dtype=xt.float32):
         return xt.empty((n, columns), dtype, device=xpu)
 
-    return Batch([*map(rows, widths)], [*map(rows, widths[1:])], rows(1, xt.int64), rows(1), rows(1, xt.bool_))
+    return Batch(
+        [*map(rows, widths)], [*map(rows, widths[1:])], rows(1, xt.int64), *(xt.empty((), device=xpu) for _ in range(2))
+    )
 
 
 def fill(batch, images, digits, rows):
@@ -102,35 +105,72 @@ def forward(layers, batch):
 
 
 def mean_loss(batch):
-    """The loss after `forward`, a mean over the images."""
-    batch.loss[...] = -xt.log(xt.sum(batch.values[-1] * one_hot(batch.digit), axis=1, keepdims=True))
-    return float(np.mean(batch.loss.numpy()))
+    """The loss after `forward`, a mean over the images: one statement."""
+    batch.loss[...] = -xt.mean(xt.log(xt.sum(batch.values[-1] * one_hot(batch.digit), axis=1)))
+    return float(batch.loss)
 
 
 def backward(layers, batch):
-    """One step downhill, after `forward`: the slopes of a layer, then those below it, before its weights move."""
+    """The slopes of the loss, after `forward`: from the last layer to the first."""
     batch.slopes[-1][...] = (batch.values[-1] - one_hot(batch.digit)) / len(batch.digit)
     for n, layer in reversed([*enumerate(layers)]):
         value, slope = batch.values[n], batch.slopes[n]
         if n:
             batch.slopes[n - 1][...] = xt.dot(slope, layer.weight.T) * (1 - value * value)  # tanh' is 1 - tanh²
-        layer.weight_velocity[...] = MOMENTUM * layer.weight_velocity - ETA * xt.dot(value.T, slope)  # one call in all
-        layer.bias_velocity[...] = MOMENTUM * layer.bias_velocity - ETA * xt.sum(slope, axis=0)
-        layer.weight[...] += layer.weight_velocity - DECAY * layer.weight
-        layer.bias[...] += layer.bias_velocity
+        layer.weight_slope[...] = xt.dot(value.T, slope)
+        layer.bias_slope[...] = xt.sum(slope, axis=0)
 
 
-def train_step(layers, batch):
-    """Learn from one batch. Returns its loss."""
-    forward(layers, batch)
-    backward(layers, batch)
-    return mean_loss(batch)
+# The optimisers, for lists of tensors. `t` counts the steps from 1.
+
+
+def rate(t, first):
+    """It falls, after some hundred steps as the root of their number."""
+    return first / (1 + t / 200) ** 0.5
+
+
+def momentum(weights, slopes, velocities, *, t):
+    xt.optim.momentum(weights, slopes, velocities, lr=rate(t, 0.5), momentum=0.9, weight_decay=DECAY)
+
+
+def adam(weights, slopes, means, squares, *, t):
+    xt.optim.adam(weights, slopes, means, squares, t=t, lr=rate(t, 0.015), weight_decay=DECAY)
+
+
+class Model(NamedTuple):
+    widths: tuple[int, ...]  # of the layers, from the pixels to the digits
+    optimiser: Callable[..., None]
+    states: int  # tensors that the optimiser keeps beside each that it moves
+
+
+MODELS = {
+    "softmax regression": Model((PIXELS, DIGITS), momentum, 1),
+    "one hidden layer": Model((PIXELS, HIDDEN, DIGITS), adam, 2),
+}
+
+
+class Learner:
+    """A model that is trained: its layers, and what the optimiser knows of them."""
+
+    def __init__(self, model, layers):
+        self.layers, self.optimiser, self.steps = layers, model.optimiser, 0
+        self.learned = [t for layer in layers for t in (layer.weight, layer.bias)]
+        self.slopes = [t for layer in layers for t in (layer.weight_slope, layer.bias_slope)]
+        self.states = [[xt.zeros_like(t) for t in self.learned] for _ in range(model.states)]
+
+    def step(self, batch):
+        """Learn from one batch. Returns its loss."""
+        forward(self.layers, batch)
+        backward(self.layers, batch)
+        self.steps += 1
+        self.optimiser(self.learned, self.slopes, *self.states, t=self.steps)  # one call for all of them
+        return mean_loss(batch)
 
 
 def accuracy(batch):
     """The share of images whose greatest chance is that of their digit, after `forward`."""
-    batch.right[...] = xt.argmax(batch.values[-1], axis=1, keepdims=True) == batch.digit
-    return float(np.mean(batch.right.numpy()))
+    batch.right[...] = xt.mean(xt.argmax(batch.values[-1], axis=1, keepdims=True) == batch.digit)
+    return float(batch.right)
 
 
 # The training.
@@ -155,14 +195,15 @@ def progress(epochs):
     return epochs, print
 
 
-def train(layers, widths, images, digits, train_rows, test_rows, xpu, epochs):
+def train(layers, model, images, digits, train_rows, test_rows, xpu, epochs):
     """Train. Returns the loss of every step, the test loss of every epoch, and the test accuracy at the end."""
     rng = np.random.default_rng(SEED)
-    batch, test = make_batch(BATCH, widths, xpu), make_batch(len(test_rows), widths, xpu)
+    batch, test = make_batch(BATCH, model.widths, xpu), make_batch(len(test_rows), model.widths, xpu)
+    learner = Learner(model, layers)
     fill(test, images, digits, test_rows)
 
     fill(batch, images, digits, train_rows[:BATCH])
-    losses, test_losses = [train_step(layers, batch)], []  # the first step compiles every kernel there is
+    losses, test_losses = [learner.step(batch)], []  # the first step compiles every kernel there is
     accuracy(batch)
     allocations = xt.memory.allocations
 
@@ -175,7 +216,7 @@ def train(layers, widths, images, digits, train_rows, test_rows, xpu, epochs):
                 rows = order[start : start + BATCH]
                 part = batch.first(len(rows))  # the last one is shorter, and costs no kernel
                 fill(part, images, digits, rows)
-                losses.append(train_step(layers, part))
+                losses.append(learner.step(part))
             forward(layers, test)
             test_losses.append(mean_loss(test))
             if epoch % 10 == 9:
@@ -216,10 +257,10 @@ def main():
     xpu, out = {"cpu": xt.cpu, "gpu": xt.gpu}[given.xpu](), given.out
     data = load_data()
     results = {}
-    for name, widths in MODELS.items():
+    for name, model in MODELS.items():
         start, before = time.perf_counter(), xt.stats()
-        layers = make_layers(widths, np.random.default_rng(SEED), xpu)
-        losses, _, reached = results[name] = train(layers, widths, *data, xpu, given.epochs)
+        layers = make_layers(model.widths, np.random.default_rng(SEED), xpu)
+        losses, _, reached = results[name] = train(layers, model, *data, xpu, given.epochs)
         stats = xt.stats()
         compiling, kernels = stats.compile_seconds - before.compile_seconds, stats.compiles - before.compiles
         print(f"{name}: test accuracy {reached:.3f}")

@@ -89,9 +89,9 @@ def test_digits_compile_nothing_the_second_time(tmp_path):
         rng = np.random.default_rng(0)
         images = rng.random((200, digits.PIXELS)).astype("f4")
         data, losses = (images, rng.integers(0, 10, (200, 1)), np.arange(150), np.arange(150, 200)), []
-        for widths in digits.MODELS.values():
-            layers = digits.make_layers(widths, np.random.default_rng(digits.SEED), xt.cpu())
-            losses += digits.train(layers, widths, *data, xt.cpu(), 1)[0]
+        for model in digits.MODELS.values():
+            layers = digits.make_layers(model.widths, np.random.default_rng(digits.SEED), xt.cpu())
+            losses += digits.train(layers, model, *data, xt.cpu(), 1)[0]
         print(json.dumps([xt.stats().compiles, counts.compiled, counts.loaded, [float(x).hex() for x in losses]]))
     """
     first, second = (facts(start(tmp_path, "-c", code)) for _ in range(2))

@@ -96,9 +96,9 @@ def digits(_: int) -> dict[str, Any]:
     import exprten as xt
 
     data = example.load_data()
-    for widths in example.MODELS.values():
-        layers = example.make_layers(widths, np.random.default_rng(example.SEED), xt.cpu())
-        example.train(layers, widths, *data, xt.cpu(), 1)
+    for model in example.MODELS.values():
+        layers = example.make_layers(model.widths, np.random.default_rng(example.SEED), xt.cpu())
+        example.train(layers, model, *data, xt.cpu(), 1)
     seconds, stats = time.perf_counter() - start, xt.stats()
     return {"seconds": seconds, "compiles": stats.compiles, "loads": stats.loads, "modules": counts.compiled}
 
