@@ -16,6 +16,7 @@ from .expression.expr import Expr, Weak, check_range, coerce
 from .expression.joined import Joined, parts_of
 from .expression.key import op_key
 from .expression.leaf import Leaf
+from .expression.number import is_number
 from .expression.shape import Layout
 from .modes import Mode, mode_error, mode_of
 from .options import current
@@ -53,6 +54,8 @@ def prepare(mode: Mode, target: Leaf | Joined, value: Any) -> tuple[Statement, L
     check_shape(mode, target, e)
     types = types_of(mode, target, e)
     found = gather(e, types[-1], target)
+    for number in filter(is_number, found.scalars):
+        number.refuse("the value")
     addresses, buffers = addresses_of(target, found)
     operand_of = operands_of(addresses, target, found)
     equal = isinstance(e, Leaf) and isinstance(target, Leaf) and operand_of[0] == operand_of[-1]

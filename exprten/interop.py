@@ -13,6 +13,7 @@ from .expression import expr
 from .expression import shape as shapes
 from .expression.expr import Expr, Iota
 from .expression.key import dtype_row
+from .expression.number import is_number
 from .gpu.exchange import adopt, on_cuda
 from .gpu.transfer import transfer
 from .storage.buffer import NO_MEMORY, allocate, allocate_host, borrow
@@ -221,6 +222,8 @@ def copy(dst: Any, src: Any) -> Any:
 def evaluate(e: Any, dtype: Any = None, pad: bool = False) -> Tensor:
     """The elements of an expression in new memory: the one allocation that a statement can ask for."""
     value = expr.as_expr(expr.coerce(e, "evaluate"))
+    if isinstance(value, expr.Scalar) and is_number(value.value):
+        value.value.refuse("the value")
     row = value.key.dtype if dtype is None else dtype_row(dtype, "evaluate")
     return _assigned(new(value.shape, row, value.device, pad), value)
 

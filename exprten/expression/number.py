@@ -72,29 +72,30 @@ class Number:
         """Ask for a range at every call; `check` raises for a value outside."""
         self.limits.append(Limit(self, low, high, check))
 
-    def _refuse(self, what: str) -> NoReturn:
+    def refuse(self, what: str) -> NoReturn:
+        """Raise TypeError: `what` would need the value."""
         raise TypeError(
             f"{what} of {self!r}: it is a run-time scalar of a kernel, known only when the kernel is called; compute it before the "
             "call and pass it, choose element by element with xt.where, or pass a bool, a str or a tuple, which the kernel is traced for"
         )
 
     def __bool__(self) -> NoReturn:  # noqa: PLE0304  # it raises
-        self._refuse("a decision on the value")
+        self.refuse("a decision on the value")
 
     def __float__(self) -> NoReturn:
-        self._refuse("float() or a function of math")
+        self.refuse("float() or a function of math")
 
     def __int__(self) -> NoReturn:
-        self._refuse("int()")
+        self.refuse("int()")
 
     def __index__(self) -> NoReturn:  # noqa: PLE0305  # likewise
-        self._refuse("an index or a count made")
+        self.refuse("an index or a count made")
 
     def __round__(self, ndigits: Any = None) -> NoReturn:
-        self._refuse("round()")
+        self.refuse("round()")
 
     def __complex__(self) -> NoReturn:
-        self._refuse("complex()")
+        self.refuse("complex()")
 
     __trunc__ = __floor__ = __ceil__ = __int__
     __hash__ = object.__hash__
