@@ -360,16 +360,17 @@ def resolve_shape(size: int, shape: Any, operation: str) -> Shape:
 
 _ASSIGN = """
 def method(self, value):
-    cls = value.__class__
-    try:
-        if cls is float or (cls is int and SMALL > value > -SMALL):
-            call = self.key.{mode}_call[cls]
-        else:
-            call = self.key.{mode}_call[value.key]
-    except (KeyError, AttributeError):
-        call = None
     if scope.open:
         call = optioned(self, row, value)
+    else:
+        cls = value.__class__
+        try:
+            if cls is float or (cls is int and SMALL > value > -SMALL):
+                call = self.key.{mode}_call[cls]
+            else:
+                call = self.key.{mode}_call[value.key]
+        except (KeyError, AttributeError):
+            call = None
     if call is None or call(self, value) is NotImplemented:
         return store(row, self, value)
     return self

@@ -142,7 +142,7 @@ def calls_of(key: Key, mode: str, options: Options) -> dict[Operand, Callable[[A
     where the assignment operators look.
     """
     if options is not DEFAULT:
-        return _optioned.setdefault((key, mode, options), {})
+        return _optioned.setdefault((key, mode, id(options)), {})  # they are interned, and live for ever
     name = f"{mode}_call"
     if not hasattr(key, name):
         setattr(key, name, {})
@@ -150,7 +150,7 @@ def calls_of(key: Key, mode: str, options: Options) -> dict[Operand, Callable[[A
     return calls
 
 
-_optioned: dict[tuple[Key, str, Options], dict[Operand, Callable[[Any, Any], Any]]] = {}
+_optioned: dict[tuple[Key, str, int], dict[Operand, Callable[[Any, Any], Any]]] = {}
 _made: dict[tuple[Any, ...], int] = {}  # direct calls of a statement
 
 
