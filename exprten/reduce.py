@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from exprten_jit import moments
 
 from .errors import ShapeError
 from .expression import shape as shapes
@@ -18,7 +17,6 @@ from .storage.device import Device
 
 # elements, 16 MiB: a variance of more of them is taken block by block, for memory is read once then (1.3 times; in a cache 0.95)
 LONG = 1 << 22
-DOWN = 1 << 13  # rows: a strip of columns of more of them leaves the third cache before it is read again
 Axes = Any  # an int, several, or None for all
 
 
@@ -64,8 +62,7 @@ def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> E
     """The mean of squared distances from the mean over `axis`, None for all; `ddof` is taken from the number of elements. Of complex
     numbers it is real.
 
-    The mean comes first, in a pass of its own, or block by block where all of many elements, or columns of many rows, are folded: nothing is
-    lost by cancellation.
+    The mean comes first, in a pass of its own, or block by block where all of many elements are folded: nothing is lost by cancellation.
     """
     e = _float(src, "var")
     return rounded(_var(wide(e), axis, keepdims, ddof), e.key.dtype)
@@ -75,11 +72,10 @@ def _var(e: Expr, axis: Axes, keepdims: bool, ddof: int) -> Expr:
     count = _count(e, axis, "var")
     freedom = count - ddof
     over = float(freedom) if freedom > 0 else 0.0
-    if (count > DOWN or count > LONG) and e.key.dtype.kind == "f":
-        kind = moments.LONG if count > LONG else moments.DOWN
-        total = several(kind, (e, e), axis, keepdims, (), "var")[1]
-    else:
-        total = sum(_size_squared(e - mean(e, axis, keepdims=True)), axis, keepdims)
+    if count > LONG and len(axes_of(axis, e, "var")) == e.ndim and e.key.dtype.kind == "f":
+        return several("moments", (e, e), axis, keepdims, (), "var")[1] / over
+    distance = _size_squared(e - mean(e, axis, keepdims=True))
+    total = sum(distance, axis, keepdims)
     return total / (over if ddof or not count else count_of(count, total.key.dtype))
 
 

@@ -35,23 +35,21 @@ def in_blocks(x):
         rest, squares = (brought_together(list(e), np.add, kind(-0.0), order) for e in (away, away * away))
         found.append((number, total, total / number, squares - rest * (rest / number), rest / number))
 
-    return paired(found)
+    def chan(a, b):
+        (n, s, m, q, c), (k, t, p, r, d) = a, b
+        way, share = (p - m) + (d - c), k / (n + k)
+        mean = m + way * share
+        return n + k, s + t, mean, (q + r) + way * way * (n * share), c + ((m - mean) + way * share)
+
+    return _paired(found, chan)
 
 
-def chan(a, b):
-    """Two sides of blocks."""
-    (n, s, m, q, c), (k, t, p, r, d) = a, b
-    way, share = (p - m) + (d - c), k / (n + k)
-    mean = m + way * share
-    return n + k, s + t, mean, (q + r) + way * way * (n * share), c + ((m - mean) + way * share)
-
-
-def paired(blocks):
+def _paired(blocks, chan):
     """As the bits of a counter pair up: the largest power of two, and what is left."""
     if len(blocks) == 1:
         return blocks[0]
     size = 1 << (len(blocks) - 1).bit_length() - 1
-    return chan(paired(blocks[:size]), paired(blocks[size:]))
+    return chan(_paired(blocks[:size], chan), _paired(blocks[size:], chan))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -13,7 +13,7 @@ from typing import Any
 
 from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
-from exprten_jit.folds import folded, loads
+from exprten_jit.folds import folded, loads, ordered
 from exprten_jit.ir import (
     Axis,
     Kernel,
@@ -30,7 +30,7 @@ from exprten_jit.ir import (
 )
 from exprten_jit.linear import always, never
 from exprten_jit.linear import form as linear_form
-from exprten_jit.moments import DOWN, LONG, Folded, moments, settled
+from exprten_jit.moments import moments
 from exprten_jit.pairs import arguments, cast, constant, joined, leaf, load, parts, stores
 from exprten_jit.rewrite import affine, guarded, substitute, walk
 from exprten_jit.widen import widened
@@ -119,7 +119,7 @@ class _Lowering:
         self.computed: list[tuple[str, int]] = []
         self.added: dict[Value, Value] = {}
         self.loops: Loops = ()
-        self.asked: dict[tuple[str, Folded, Value], None] = {}  # moments, which may be taken in blocks
+        self.same: dict[Value, Value] = {}  # folds, and what they are read from
         self._number()
         self._guard()
 
@@ -198,7 +198,7 @@ class _Lowering:
                 **self._ways,
             )
             if self.reduce:
-                settle = settled(kernel, self.asked)
+                settle = ordered(kernel)
                 kernel = replace(kernel, stores=tuple(replace(store, value=settle(store.value)) for store in each))
                 self.made[t] = [replace(m, value=settle(m.value)) for m in self.made[t]]
         assert kernel is not None, "a statement has a target"
@@ -220,7 +220,7 @@ class _Lowering:
         self.made.append([])
         self.here = tuple(i + start if k == signature.joined else i for k, i in enumerate(here))
         self.here = (index(0),) * signature.lead + self.here
-        value = self._at(len(signature.structure) - 1, self.here)
+        value = substitute(self._at(len(signature.structure) - 1, self.here), self.same)
         value = _stored(leaf, signature.operands[t].dtype, offset, value, signature.op, signature.types)
         return stores(leaf, offset, value)
 
@@ -239,7 +239,7 @@ class _Lowering:
             number = signature.structure[target][1]
             operand, leaf = signature.operands[number], self.leaves[number]
             offset = self._offset(operand, own)
-            value = self.weak[node, k] if ref == WEAK else self._at(ref, self.here)
+            value = self.weak[node, k] if ref == WEAK else substitute(self._at(ref, self.here), self.same)
             value = _stored(leaf, operand.dtype, offset, value, row.op, row.types)
             made = [self._as_stored(part, stored) for part in parts(value)]
             stored[leaf] = stores(leaf, offset, joined(made, [operand.dtype])[0])
@@ -255,7 +255,7 @@ class _Lowering:
             signature.reverse,
             **{name: self._ways[name] for name in ("short", "rows", "runs", "few", "low", "packed", "down")},
         )
-        settle = settled(kernel, self.asked)
+        settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]
         return replace(kernel, stores=tuple(replace(store, value=settle(store.value)) for store in kernel.stores))
 
@@ -337,10 +337,8 @@ class _Lowering:
                 valid = self._remapped(node, at)[1]
                 return _other(valid, operands[0], operands[1]) if len(operands) > 1 else operands[0]
             case "reduce":
-                if key.map.reducer in (LONG, DOWN):
-                    axes = tuple((made, size(name)) for made, name in self._folds(node))
-                    self.asked[key.map.reducer, axes, operands[0]] = None
-                    return moments(axes, operands[0])[key.map.part]
+                if key.map.reducer == "moments":
+                    return self._moments(node, operands[0])[key.map.part]
                 values: tuple[Value, ...] = tuple(operands)
                 for made, name in reversed(self._folds(node)):
                     values = folded(key.map.reducer, made, size(name), values)
@@ -351,6 +349,12 @@ class _Lowering:
         real, cost = parts(value)[0], row_of(key.op).cost  # the imaginary part stands where the real one does
         self.made[-1].append(Made(node, real, along, node in self.guarded, self.around[node, at], cost))
         return value
+
+    def _moments(self, node: int, x: Value) -> tuple[Value, Value]:
+        """The sum and the squares of distances from the mean; sums of the same are read from there."""
+        total, squares, same = moments([(made, size(name)) for made, name in self._folds(node)], x)
+        self.same |= same
+        return total, squares
 
     def _decided(self, node: int, valid: Value | None) -> bool | None:
         """Whether the guard of a Remap holds everywhere in a part of a joined target, or nowhere. Else each part would have loops for all

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from exprten_jit.folds import folds_of, loads
 from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Value
 from exprten_jit.linear import equal, never
-from exprten_jit.moments import rows_of
 from exprten_jit.nest import Blocks, Columns, Loop, Nest, Pieces, Plain, Reduce, Stmt
 from exprten_jit.rewrite import substitute
 
@@ -82,12 +81,12 @@ def _finished(read: Elsewhere, part: Kernel, nest: Nest) -> bool:
         return False
     here = [store.offset for store in part.stores if store.leaf == read.load.leaf]
     loops = {extent: axis for axis, extent in part.axes}
-    crossed = {row: loops.get(extent) for row, extent in rows_of(read.folds).items()}
+    crossed = {fold.axis: loops.get(fold.extent) for fold in read.folds}
     if not read.folds[0].free:
         return _before(nest.body, read.folds[0], {axis for axis, _ in part.axes})
     if not here or None in crossed.values():
         return False
-    along: dict[Value, Value] = {row: loop for row, loop in crossed.items() if loop is not None}
+    along: dict[Value, Value] = {axis: loop for axis, loop in crossed.items() if loop is not None}
     same = substitute(read.load.offset, along)
     if not any(same is offset for offset in here):
         return False

@@ -18,7 +18,7 @@ from .keeping import kept_of_rows
 from .nest import ONE, Columns, Loop, Machine, Stmt, Vector
 from .past import past_caches
 from .placing import folds_inside, loop_over
-from .reducers import PAIRS, SHORT
+from .reducers import SHORT
 from .repeating import as_one_row
 from .rewrite import substitute, walk, with_values
 from .runs import running_on
@@ -97,11 +97,9 @@ class Saving:
     kept: list[tuple[Leaf, Value]] = field(default_factory=list)  # the scratch, and what is in it
     again: dict[Value, Value] = field(default_factory=dict)  # what is read now instead of computed
     body: list[Stmt] = field(default_factory=list)
-    block: int = BLOCK  # how much of the innermost axis is taken at a time
 
     def nest(self, folds: list[Fold], saved: Sequence[Value]) -> Columns:
         axis, _, extent = self.loops[-1]
-        self.block = self._block(folds)
         held = kept_of_rows(self.kernel, folds) if _keeps_rows(self.kernel, self.machine, self.loops) else None
         for node in folds:
             if held and node is held[0]:
@@ -124,7 +122,7 @@ class Saving:
             extent,
             self.start,
             self.end,
-            self.block,
+            self._block(folds),
             tuple(self.kept),
             tuple(self.body),
             self.width,
@@ -137,13 +135,11 @@ class Saving:
         return self.bound | {self.start, self.end, self.width}
 
     def _block(self, folds: list[Fold]) -> int:
-        """How much of the innermost axis is taken at a time, at most."""
+        """How much of the innermost axis is taken at a time."""
         if self.kernel.short:
             return SHORT_ROWS // max(1, self.kernel.short // 32)
         sizes = [dtype.itemsize for node in folds for dtype in node.dtypes]
         room = max(STRIP_BYTES // 4, STRIP_BYTES // max(1, len(sizes) // 4))
-        if any(node.order == PAIRS for node in folds) and not self.kernel.few:
-            room = min(room, STRIP_BYTES // 2)  # no more than so many columns stay in a cache
         return min((room // size for size in sizes), default=BLOCK)
 
     def _hold(self, node: Fold, store: Store) -> None:
@@ -171,16 +167,13 @@ class Saving:
     def _fold(self, node: Fold) -> None:
         axis, _, extent = self.loops[-1]
         into = self._scratch(components(node))
-        strip = Stripping(
-            self.kernel, self.machine, axis, extent, self.start, self.end, self.width, self._within, self.inside
-        )
-        bodies = [substitute(x, self.again) for x in node.bodies]
-        if node.order == PAIRS:
-            self.body.append(strip.of_blocks(node, bodies, into))
-        elif self.kernel.short or folds_inside(node):  # a strip would hold copies of copies
+        if self.kernel.short or folds_inside(node):  # a strip would hold copies of copies
             self._store(into, components(node))
         else:
-            self.body.append(strip.of(node, bodies, into))
+            strip = Stripping(
+                self.kernel, self.machine, axis, extent, self.start, self.end, self.width, self._within, self.inside
+            )
+            self.body.append(strip.of(node, [substitute(x, self.again) for x in node.bodies], into))
         self._know(into, components(node))
 
     def _fill(self, values: Sequence[Value]) -> None:

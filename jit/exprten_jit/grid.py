@@ -191,10 +191,8 @@ class _Planner:
     def _computed(self, folds: list[Fold], stores: tuple[Store, ...]) -> tuple[Store, ...]:
         """The stores, with folds that were computed before, or at least in part."""
         free = folds[0].free
-        own = tuple((a, e) for a, e in self.axes if a in free)
-        around = sorted((a for a in free - dict(own).keys() if isinstance(a, Axis)), key=lambda a: a.name)
-        # axes of folds come first: neighbouring threads are to read what lies side by side
-        loops = (*((a, self.extents[a]) for a in around), *own)
+        loops = tuple((a, e) for a, e in self.axes if a in free)
+        loops += tuple(sorted(((a, self.extents[a]) for a in free - dict(loops).keys()), key=lambda x: x[0].name))  # type: ignore[index, misc]
         made = self._parts(folds, loops) if self._cut(folds[0]) else self._whole(folds, loops)
         return tuple(replace(s, value=substitute(s.value, made)) for s in stores)
 

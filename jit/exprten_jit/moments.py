@@ -1,25 +1,23 @@
-"""Sums and squared distances from the mean in one pass over memory: block by block, in the order of all folds.
+"""Sums and squared distances from the mean in one pass over memory: block by block, in the order of all folds along a row.
 
-The mean of a block is taken, and the squares of the distances from it, while the block lies in a cache; blocks' results are paired by
+The mean of a block is taken, and the squares of the distances from it, while the block lies in the first cache; blocks' results are paired by
 the rule of Chan, Golub and LeVeque (1979). Of two means near each other and far from zero it takes the difference, so each is kept with
 what it was rounded by. The sum is that of `sum`, to the bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 
 from .derived import apply
-from .folds import folds_of, ordered, vector_axis
-from .ir import Axis, Fold, Kernel, Load, Op, Value, axis, cast, components, const, fold, index, op
-from .reducers import ACROSS, PAIRS, SEVERAL, Reducer, along
-from .rewrite import affine, rewrite, substitute, walk
+from .dtypes import DType
+from .ir import Axis, Value, axis, cast, components, const, fold, index, op
+from .reducers import PAIRS, SEVERAL, Reducer, along
+from .rewrite import substitute
 
-LONG = "moments"  # of so many elements that a row of them is taken in blocks; and so are columns
-DOWN = "moments down columns"  # of so many rows that columns are taken in blocks, not rows
 Folded = Sequence[tuple[Axis, Value]]  # axes that are folded, with their extents, outermost first
 
 
@@ -40,16 +38,17 @@ def _chan(a: Sequence[Value], b: Sequence[Value]) -> tuple[Value, ...]:
     return both, apply("add", total, others), *found
 
 
-def _both(a: Sequence[Value], b: Sequence[Value]) -> tuple[Value, ...]:
-    return tuple(apply("add", x, y) for x, y in zip(a, b, strict=True))
+def _nothing(*_: DType) -> tuple[float, ...]:
+    return 0.0, -0.0, 0.0, 0.0, 0.0
 
 
-SEVERAL[LONG] = Reducer(LONG, _chan, np.var, lambda x: x, lambda *_: (0.0, -0.0, 0.0, 0.0, 0.0), exact=lambda _: False)
-SEVERAL["sums"] = Reducer("sums", _both, np.add.reduce, lambda x: x, lambda *_: (-0.0, -0.0), exact=lambda _: False)
+SEVERAL["moments"] = Reducer("moments", _chan, np.var, lambda dtype: dtype, _nothing, exact=lambda _: False)
 
 
-def moments(folded: Folded, x: Value) -> tuple[Value, Value]:
-    """The sum of `x` and the squares of its distances from the mean, in two passes."""
+def moments(folded: Folded, x: Value) -> tuple[Value, Value, dict[Value, Value]]:
+    """The sum of `x` and the squares of its distances from the mean; and what other folds become, which come to the same."""
+    if len(folded) == 1 and x.free == {folded[0][0]}:
+        return _in_blocks(*folded[0], x)
     total = x
     for made, extent in reversed(folded):
         total = fold("sum", made, extent, (total,))
@@ -58,75 +57,27 @@ def moments(folded: Folded, x: Value) -> tuple[Value, Value]:
     squares = _distance(substitute(x, dict(others.items())), apply("divide", total, cast(count, x.dtype)))
     for made, extent in reversed(folded):
         squares = fold("sum", others[made], extent, (squares,))
-    return total, squares
+    return total, squares, {}
 
 
-def settled(kernel: Kernel, asked: Iterable[tuple[str, Folded, Value]]) -> Callable[[Value], Value]:
-    """Gives every fold of a kernel its order, and takes in blocks what of `asked` is to be: a kind of moments, and their arguments."""
-    inner, now = vector_axis(kernel), dict[Value, Value]()
-    for kind, folded, x in asked:
-        if len(folded) != 1:
-            continue
-        across = inner is not None and inner in x.free and not kernel.short
-        down = across and _plain(x, folded[0][0])
-        if down or (kind == LONG and x.free == {folded[0][0]}):
-            size = ACROSS.block if down else along(x.dtype).block
-            now |= zip(moments(folded, x), _in_blocks(*folded[0], x, size, down), strict=True)
-    settle = ordered(kernel)
-
-    def change(node: Value) -> Value | None:
-        return rewrite(now[node], change) if node in now else None
-
-    return lambda value: settle(rewrite(value, change))
-
-
-def _plain(x: Value, along: Axis) -> bool:
-    """Whether blocks of `x` can be read without a guard, a quotient or a fold for each element."""
-    if any(along in node.free for node in folds_of(x)):
-        return False
-    loads = (node for node in walk(x) if isinstance(node, Load))
-    return all(node.when is None and affine(node.offset, along) is not None for node in loads)
-
-
-def _in_blocks(made: Axis, extent: Value, x: Value, block: int, down: bool) -> tuple[Value, Value]:
-    """The same in one pass, of one axis."""
-    blocks, first, second = (axis(f"{made.name}{k}") for k in ("b", "s", "m"))
-    size = index(block)
-    low = blocks * size
+def _in_blocks(made: Axis, extent: Value, x: Value) -> tuple[Value, Value, dict[Value, Value]]:
+    """The same of one long row."""
+    block, first, second = (axis(f"{made.name}{k}") for k in ("b", "s", "m"))
+    size = index(along(x.dtype).block)
+    low = block * size
     count = op("minimum", (size, extent - low), size.dtype)
     number = cast(count, x.dtype)
     total = fold("sum", first, count, (substitute(x, {made: low + first}),))
     mean = apply("divide", total, number)
     away = apply("subtract", substitute(x, {made: low + second}), mean)
-    bodies = away, apply("square", away)
-    if down:
-        made_of = fold("sums", second, count, bodies)
-        assert isinstance(made_of, Fold)
-        rest, squares = components(made_of)
-    else:
-        rest, squares = (fold("sum", second, count, (body,)) for body in bodies)
+    rest, squares = (fold("sum", second, count, (body,)) for body in (away, apply("square", away)))
     further = apply("divide", rest, number)  # what the mean was rounded by
     spread = apply(
         "subtract", squares, apply("multiply", rest, further)
     )  # stands before what it needs: one walk for both folds
-    whole = fold(LONG, blocks, (extent + (size - 1)) // size, (number, total, mean, spread, further), PAIRS)
+    whole = fold("moments", block, (extent + (size - 1)) // size, (number, total, mean, spread, further), PAIRS)
     _, summed, _, squared, _ = components(whole)
-    return summed, squared
-
-
-def rows_of(folds: Sequence[Fold]) -> dict[Value, Value]:
-    """What the folds around a load, outermost first, run over, with its extent: a block and what is in it are one."""
-    found, blocks = dict[Value, Value](), dict[Value, Fold]()
-    for node in folds:
-        match node.extent:
-            case Op("minimum", (_, Op("subtract", (extent, low)))) if low in blocks:
-                found.pop(blocks[low].axis, None)
-                found[low + node.axis] = extent
-            case _:
-                if node.order == PAIRS:
-                    blocks[node.axis * index(ACROSS.block)] = node
-                found[node.axis] = node.extent
-    return found
+    return summed, squared, {fold("sum", made, extent, (x,)): summed}
 
 
 def _distance(x: Value, mean: Value) -> Value:

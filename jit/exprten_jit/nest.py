@@ -83,7 +83,7 @@ class Reduce:
 
 
 WAITING_BYTES = (
-    64 << 10
+    48 << 10
 )  # of rows of results that wait: the more rows of blocks there are, the fewer columns are taken at a time
 
 
@@ -92,8 +92,6 @@ class Strip:
     """`fold` for a block of columns, into scratch: `body` brings the next `rows` in, `rest` those of them that are `there`. A block of
     rows starts with `first`; its result is kept in `waiting`, at `top`, until there is one to pair it with. `few` is the same fold in
     terms of what was saved before, for a block of as many columns as a vector has lanes: there it is computed in registers.
-
-    Where the axis counts blocks of `tall` rows `body` folds one of them, into `scratch`: memory for so many elements of each leaf.
     """
 
     axis: Axis
@@ -110,13 +108,6 @@ class Strip:
     pair: tuple[Stmt, ...]
     keep: tuple[Stmt, ...]
     few: Fold | None = None
-    tall: int = 1
-    scratch: tuple[tuple[int, Leaf], ...] = ()
-
-    @property
-    def height(self) -> Value:
-        """Its rows."""
-        return self.extent * self.tall
 
 
 @dataclass(frozen=True)
@@ -343,7 +334,7 @@ class Nest:
         """Memory on the stack for saved columns, for rows of results that wait for their partner, and for parts of folds."""
         every = [stmt for nest in self.parts for stmt in statements(nest.body)]
         saved = [(c.block, leaf) for c in every if isinstance(c, Columns) for leaf, _ in c.saved]
-        saved += [(many, leaf) for stmt in every if isinstance(stmt, Blocks | Strip) for many, leaf in stmt.scratch]
+        saved += [(many, leaf) for stmt in every if isinstance(stmt, Blocks) for many, leaf in stmt.scratch]
         strips = any(isinstance(stmt, Strip) for stmt in every)
         tops = [stmt for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce)]
         folds = [node for stmt in tops for node in stmt.folds * (2 if stmt.body else 1)]  # elements wait as well

@@ -167,8 +167,6 @@ class _Lines:
         self.put([stmt.past] if stmt.past else [], depth + 1)
 
     def define(self, value: Value, pad: str) -> None:
-        if id(value) in self.namer.names:
-            return
         self.lines.extend(f"{pad}let {line}" for line in self.namer.lines(value))
         text = self.value(value)
         self.lines.append(f"{pad}let {self.namer.give(value)} = {text}")

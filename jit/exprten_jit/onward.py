@@ -14,12 +14,11 @@ from .folds import folds_of
 from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Op, Store, Value, axis, components, index, load, local
 from .nest import Columns, Machine, Stmt
 from .placing import folds_inside, loop_over
-from .reducers import PAIRS
 from .rewrite import substitute, walk
 from .strips import Stripping
 from .tiles import Bounds
 
-BLOCK = 2048  # columns; half where there are five for a fold
+BLOCK = 2048  # columns
 MOST_SAVED = 4  # values besides the folds
 Open = Callable[[Kernel, list[Bounds], frozenset[Axis | Local], set[Value]], list[Stmt]]
 
@@ -31,14 +30,7 @@ def onward(
     inner, _, many = loops[-1]
     outer = next((loop for loop in loops[:-1] if loop[0] is kernel.onto), None)
     folds = folds_of(*(store.value for store in kernel.stores))
-    blocks = {f.axis for f in folds if f.order == PAIRS}
-    folds = [f for f in folds if not f.free & blocks]  # the others are folds of a block
-    if (
-        outer is None
-        or bound
-        or not folds
-        or any(f.free != {inner, outer[0]} or (folds_inside(f) and f.order != PAIRS) for f in folds)
-    ):
+    if outer is None or bound or not folds or any(folds_inside(f) or f.free != {inner, outer[0]} for f in folds):
         return None
     both = axis(f"{outer[0].name}{inner.name}")
     start, end, width = local("start", INDEX), local("end", INDEX), local("width", INDEX)
@@ -58,8 +50,7 @@ def onward(
     for node in folds:
         strip = Stripping(kernel, machine, both, outer[2] * many, start, end, width, within, inside)
         into = tuple(Leaf(f"column{len(saved) + k}", dtype) for k, dtype in enumerate(node.dtypes))
-        bodies = [now(x) for x in node.bodies]
-        body.append(strip.of_blocks(node, bodies, into) if node.order == PAIRS else strip.of(node, bodies, into))
+        body.append(strip.of(node, [now(x) for x in node.bodies], into))
         saved += zip(into, components(node), strict=True)
     for value in _made_of(kernel, folds):
         leaf = leaf_of(value)
@@ -70,18 +61,7 @@ def onward(
     left = [loop for loop in loops[:-1] if loop is not outer]
     columns = [*left, (outer[0], start // many, end // many), (inner, index(0), many)]
     body += rest(_with(kernel, stores), columns, within, inside)
-    return Columns(
-        both,
-        outer[2] * many,
-        start,
-        end,
-        BLOCK // 2 if blocks else BLOCK,
-        tuple(saved),
-        tuple(body),
-        width,
-        again=True,
-        each=many,
-    )
+    return Columns(both, outer[2] * many, start, end, BLOCK, tuple(saved), tuple(body), width, again=True, each=many)
 
 
 def _with(kernel: Kernel, stores: tuple[Store, ...]) -> Kernel:

@@ -15,7 +15,6 @@ from .ir import (
     Fold,
     Kernel,
     Load,
-    Local,
     Op,
     Store,
     Table,
@@ -137,7 +136,7 @@ def guarded(guard: Value | None, value: Value, other: Value) -> Value:
     return op("where", (guard, under(value, guard), under(other, negation(guard))), value.dtype)
 
 
-def affine(value: Value, v: Axis | Local) -> tuple[Value, Value] | None:
+def affine(value: Value, v: Axis) -> tuple[Value, Value] | None:
     """(coefficient, rest), both free of `v`, with value = coefficient * v + rest; None where there is no such pair."""
     if v not in value.free:
         return index(0), value

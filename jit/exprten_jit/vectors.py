@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
 from .folds import folds_of
-from .ir import Axis, Component, Fold, Kernel, Load, Local, Op, Store, Value, index
+from .ir import Axis, Component, Fold, Kernel, Load, Op, Store, Value, index
 from .nest import ONE, Machine, Vector
 from .rewrite import affine, eager, in_a_row, steps, walk
 
@@ -106,7 +106,7 @@ def _vectorizable(nodes: list[Value], loads: list[Load], stores: tuple[Store, ..
     return along and by_lanes(nodes, loads, axis)
 
 
-def by_lanes(nodes: list[Value], loads: list[Load], axis: Axis | Local) -> bool:
+def by_lanes(nodes: list[Value], loads: list[Load], axis: Axis) -> bool:
     """Whether these can be computed for several indices of an axis at once."""
     affine_loads = all(affine(load.offset, axis) for load in loads)
     free_guards = all(load.when is None or axis not in load.when.free for load in loads)

@@ -13,9 +13,9 @@ from functools import partial
 from ..folds import folds_of
 from ..ir import Fold, Value
 from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
-from ..reducers import PAIRS, SHORT, Order, halved
+from ..reducers import SHORT, Order, halved
 from .llvm_accumulators import Row
-from .llvm_blocks import Blocks
+from .llvm_beside import Beside
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 
@@ -29,7 +29,7 @@ Element = Callable[..., Row]  # the bodies of a fold for a row
 Run = Callable[[Sequence[Stmt], Known], None]
 
 
-class Across(Blocks):
+class Across(Beside):
     """Emits all folds."""
 
     def across(self, node: Fold, known: Known, where: Where | None, low: str = "0", high: str = "") -> Row:
@@ -51,8 +51,6 @@ class Across(Blocks):
             return [element(self.text.index("add", k, n)) for n in range(order.lanes)]
 
         assert self.is_across(node), f"the fold over {node.axis.name} runs along its elements"
-        if order == PAIRS:
-            return self.blocks([node], order, count, low, high or known[node.extent].name, lambda at, _: element(at))
         if not order.grouped:
             if not self.along_rows_pays(node, where):
                 return self._short(node, known, where, element)
@@ -174,12 +172,6 @@ class Across(Blocks):
         *_, loop = stmt.body
         rows = rows or ("0", self.value(stmt.extent, known, None).name)
         few = stmt.few
-        if stmt.tall > 1 and few is not None and self.blocks_fit(stmt):
-            self.blocks_beside(stmt, known, rows)
-            return
-        if stmt.tall > 1:
-            self._in_memory(stmt, known, run, rows)
-            return
         if few is not None and isinstance(loop, Vector) and self.fits_beside(few, loop, few.axis):
             self._beside(few, loop, known, rows)
             return
@@ -233,8 +225,6 @@ class Across(Blocks):
         """A strip of columns with a row of accumulators in memory."""
         t, order = self.text, stmt.fold.order
         assert order is not None, "a scheduled fold has an order"
-        for many, leaf in stmt.scratch:
-            self.address[leaf.name] = t.reserve(f"[{many} x {leaf.dtype.memory}]")
         waiting = self._waiting()
         for n, leaf in enumerate(stmt.waiting):
             share = n * (WAITING_BYTES // len(stmt.waiting))
@@ -280,9 +270,8 @@ class Across(Blocks):
             zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(last, INDEX_TYPE), Lanes("true", "i1"))
             wait = t.index("sub", "64", t.select(t.let(f"icmp sgt i64 {last}, 0", "i1").name, zeros.name, "63"))
             width = t.lesser(width, t.index("sdiv", str(WAITING_BYTES // len(strip.into) // size), wait))
-            if stmt.again or strip.tall > 1:
-                again = str(strip.tall) if strip.tall > 1 else rows
-                width = t.lesser(width, self._read_again(again, size, width))
+            if stmt.again:
+                width = t.lesser(width, self._read_again(rows, size, width))
         if stmt.each is not None:
             each = self.value(stmt.each, known, None).name
             return t.index("mul", t.index("sdiv", width, each), each)

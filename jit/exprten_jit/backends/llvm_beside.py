@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from ..dtypes import INDEX
-from ..ir import Axis, Const, Fold, Load, Local, Op, Value
+from ..ir import Axis, Const, Fold, Load, Op, Value
 from ..nest import Vector
 from ..reducers import FEW, Order, halved, in_order, reducer_of
 from ..rewrite import affine
@@ -39,13 +39,13 @@ class Beside(Turned):
         """How many rows a vector has."""
         return max(1, min(MOST_ITEMS, loop.lanes // self.row_lanes))
 
-    def fits_beside(self, node: Fold, loop: Vector, row: Axis | Local) -> bool:
+    def fits_beside(self, node: Fold, loop: Vector, row: Axis) -> bool:
         """Whether rows of the kernel's few columns can be taken so, at several indices of `row`."""
         if not self.nest.kernel.few or not loop.masked or self.row_lanes > MOST_VECTORS * loop.lanes:
             return False
         return self.in_lanes(node.bodies, loop, row, node.axis)
 
-    def in_lanes(self, bodies: Sequence[Value], loop: Vector, *rows: Axis | Local) -> bool:
+    def in_lanes(self, bodies: Sequence[Value], loop: Vector, *rows: Axis) -> bool:
         """Whether `bodies` can be computed for several rows at once."""
         nodes = list(computed(bodies, loop.axis))
         loads = [x for x in nodes if isinstance(x, Load)]
@@ -78,11 +78,7 @@ class Beside(Turned):
             ]
 
         group = self.fetching(node, loop, known, self.value(node.extent, known, None).name, following, group)
-        sums = self.in_groups(node, "0", str(order.block), width * many, group, self.repeated(mask, width, many))
-        return self.paired(node, sums, width)
-
-    def paired(self, node: Fold, sums: Row, width: int) -> Row:
-        """Neighbours of so many lanes brought together, until there is one."""
+        sums = self.in_groups(node, "0", str(order.block), width * many, group, self._repeated(mask, width, many))
         while sums[0].count > width:
             even, odd = ([self._every_other(x, width, half) for x in sums] for half in (0, 1))
             sums = self.combine(node, even, odd)
@@ -167,7 +163,7 @@ class Beside(Turned):
         bad = t.let(f"or {bad}, {zero.name}", "i1", count)
         return sums, t.call(f"@llvm.vector.reduce.or.v{count}i1", "i1", 1, bad) if count > 1 else bad
 
-    def repeated(self, mask: str | None, width: int, many: int) -> str | None:
+    def _repeated(self, mask: str | None, width: int, many: int) -> str | None:
         """The mask of the lanes of a row, for many."""
         if mask is None or many == 1:
             return mask

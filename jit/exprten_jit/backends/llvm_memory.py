@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..dtypes import DType
-from ..ir import Axis, Const, Leaf, Load, Local, Store, Value, load
+from ..ir import Axis, Const, Leaf, Load, Store, Value, load
 from ..pairs import twins
 from ..rewrite import affine, steps
 from .llvm_narrow import even_and_odd, side_by_side
@@ -35,7 +35,7 @@ def first_lanes(some: int, count: int) -> str | None:
 class Items:
     """Lanes of several rows: `width` of each, of which `mask` names those that exist. `each` knows where a row and its columns begin."""
 
-    row: Axis | Local
+    row: Axis
     width: int
     mask: str | None
     each: tuple[Known, ...]

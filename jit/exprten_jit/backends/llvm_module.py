@@ -105,7 +105,7 @@ class _Module(Parts):
             return self.text.index("mul", self.value(loop.each, known, None).name, GRAIN // 4)
         if isinstance(loop, Columns) and loop.strips:
             t = self.text
-            rows = self.value(loop.strips[0].height, known, None).name
+            rows = self.value(loop.strips[0].extent, known, None).name
             far = t.let(f"icmp sge i64 {t.index('mul', rows, self._extent(loop, known))}, {FAR}", "i1").name
             return t.select(far, str(-GRAIN), str(GRAIN))
         return str(1 if isinstance(loop, Loop) else GRAIN)

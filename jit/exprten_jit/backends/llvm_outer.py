@@ -115,7 +115,6 @@ class Outer(Runs):
 
         group, element = self.rows_abreast(node, loop, found, items, row)
         if last:
-            assert isinstance(items.row, Axis), "of the loop around the folds"
             rows = dict(self.nest.kernel.axes)[items.row] * node.extent
             group = self.fetching(node, loop, found, self.value(rows, found, None).name, following, group)
         where = Where(loop.axis, "0", items.width * len(items.each))

@@ -37,7 +37,7 @@ class Parts(Outlined):
     def long_and_narrow(self, stmt: Columns, known: Known) -> str:
         """Whether rows are shared sooner than columns: where all columns are one strip, of many rows."""
         t = self.text
-        columns, rows = (self.value(v, known, None).name for v in (stmt.extent, stmt.strips[0].height))
+        columns, rows = (self.value(v, known, None).name for v in (stmt.extent, stmt.strips[0].extent))
         tests = [
             t.let(f"icmp sle i64 {columns}, {self.width(stmt, known)}", "i1").name,
             t.let(f"icmp sge i64 {rows}, {LONG}", "i1").name,

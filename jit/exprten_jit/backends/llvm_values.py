@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from ..dtypes import INDEX, DType
 from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value, components
 from ..nest import Nest
-from ..reducers import PAIRS
 from ..rewrite import affine
 from ..vmath.exp import by_factors
 from .llvm_lookup import is_permuted, loaded, looked_up, permuted
@@ -94,11 +93,11 @@ class Values(Memory):
 
     def is_across(self, node: Fold) -> bool:
         """Whether there can be a fold in each lane: rows are brought together one after the other, or are short."""
-        return self.nest.kernel.short > 0 or (node.order is not None and (node.order.grouped or node.order == PAIRS))
+        return self.nest.kernel.short > 0 or (node.order is not None and node.order.grouped)
 
     @abstractmethod
-    def across(self, node: Fold, known: Known, where: Where | None, low: str = "0", high: str = "") -> list[Lanes]:
-        """A fold for each lane: its components; of all elements, or those from low to high."""
+    def across(self, node: Fold, known: Known, where: Where | None) -> list[Lanes]:
+        """A fold for each lane: its components."""
 
     @abstractmethod
     def alone(self, node: Fold, known: Known) -> list[Lanes]:
