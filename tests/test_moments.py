@@ -115,3 +115,13 @@ def test_a_gpu_has_the_same_bits():
         for fold in (xt.var, xt.std, lambda t: (t - xt.mean(t)) / xt.std(t)):
             ours, theirs = (xt.evaluate(fold(xt.array(x, device=xpu))) for xpu in (xt.cpu(), xt.gpu(0)))
             assert bits(ours) == bits(theirs)
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
+def test_a_plan_counts_what_is_folded_in_blocks(monkeypatch):
+    monkeypatch.setattr(reduce, "LONG", 10_000)
+    with emulated():
+        x, y = xt.zeros(1_000_000, device=xt.gpu(0)), xt.zeros(1_000_000, device=xt.gpu(0))
+        plan = xt.plan(y, (x - xt.mean(x)) / xt.std(x))
+        assert plan.flops >= 4 * 1_000_000
+        assert 1 <= plan.recompute < 1.1
