@@ -20,6 +20,7 @@ from .tiles import FAR_BYTES, Bounds
 from .vectors import computed
 
 NEAR_BYTES = 256 << 10  # of a block, so that the next one has room in the second cache beside it
+AHEAD_BYTES = 32 << 10  # of rows that run on
 ROWS = 4  # of a larger block
 
 
@@ -83,6 +84,21 @@ def next_row(
     return (
         [*lets, Let(when, early=True), replace(stmt, ahead=ahead, far=when)] if ahead and apart is not FALSE else [stmt]
     )
+
+
+def packed_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value) -> list[Stmt]:
+    """The loop along packed rows of few elements, each of which is read by columns: it fetches what comes some pages later."""
+    if not kernel.packed or not isinstance(stmt, Vector) or stmt.lanes == 1:
+        return [stmt]
+    loads = (x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None)
+    rows = {x.leaf: x for x in loads if steps(x, axis) == kernel.written}
+    if not rows:
+        return [stmt]
+    nbytes = kernel.written * max(leaf.dtype.itemsize for leaf in rows)
+    ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + AHEAD_BYTES // nbytes})) for x in rows.values())
+    far = extent >= FAR_BYTES // nbytes
+    lets = [Let(value, early=True) for value in forms(ahead, axis) if value.free]
+    return [*lets, Let(far, early=True), replace(stmt, ahead=ahead, far=far)]
 
 
 def _fetchable(x: Value, row: Axis, axis: Axis) -> TypeGuard[Load]:

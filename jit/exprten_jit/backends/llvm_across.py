@@ -15,9 +15,10 @@ from ..ir import Fold, Value
 from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
 from ..reducers import SHORT, Order, halved
 from .llvm_accumulators import Row
-from .llvm_beside import Beside
+from .llvm_beside import Beside, Rows
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_turned import STREAM_BYTES
 
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
 SHORTEST = 4  # elements of a row: up to here it is read by columns
@@ -45,10 +46,18 @@ class Across(Beside):
         def block(start: str, end: str) -> Row:
             if any(node.axis in inner.free for inner in folds_of(*node.bodies)):
                 return self._by_rows(node, order, count, start, end, element)
-            return self.by_groups(node, where, start, end, group, element)
+            return self.by_groups(node, where, start, end, *rows)
 
         def group(k: str) -> list[Row]:
             return [element(self.text.index("add", k, n)) for n in range(order.lanes)]
+
+        def following(k: str) -> list[Known]:
+            nbytes = self.row_lanes * node.dtype.itemsize
+            return [{node.axis: Lanes(self.text.index("add", k, STREAM_BYTES // nbytes), INDEX_TYPE)}]
+
+        rows: Rows = group, element
+        if self.nest.kernel.few and count == self.row_lanes:
+            rows = self.fetching(node, where, known, known[node.extent].name, following, rows)
 
         assert self.is_across(node), f"the fold over {node.axis.name} runs along its elements"
         if not order.grouped:
@@ -77,6 +86,8 @@ class Across(Beside):
     def _short(self, node: Fold, known: Known, where: Where, element: Element) -> Row:
         """Rows of few elements, one in each lane: an accumulator for each element, and those that exist are halved."""
         t, folds, count, extent = self.text, [node], where.count, known[node.extent].name
+        if where.mask is None:
+            self.fetch_rows(node, known, where)
         places = [t.reserve(f"[{self.most} x {Lanes('', dtype.memory, count).type}]") for dtype in node.dtypes]
 
         def join(k: str, half: int) -> None:

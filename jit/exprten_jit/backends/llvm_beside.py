@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeGuard
 
 from ..dtypes import INDEX
 from ..ir import Axis, Const, Fold, Load, Op, Value
 from ..nest import Vector
 from ..reducers import FEW, Order, halved, in_order, reducer_of
-from ..rewrite import affine
+from ..rewrite import affine, steps
 from ..tiles import FAR_BYTES
 from ..vectors import DEAR, by_lanes, computed, cost_of
 from .llvm_accumulators import Row
@@ -22,9 +23,10 @@ from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_turned import Turned
 
+Rows = tuple[Callable[[str], list[Row]], Callable[[str], Row]]  # the rows of a group from index k on; row k
+
 MOST_ITEMS = 16  # folds at once
 MOST_VECTORS = 4  # that hold a row
-LINE = 64  # bytes
 
 
 class Beside(Turned):
@@ -69,7 +71,7 @@ class Beside(Turned):
             )
             return lanes, [{node.axis: Lanes(t.index("add", first, k), INDEX_TYPE)} for first in firsts]
 
-        group, _ = self.rows_abreast(node, loop, known, Items(node.axis, width, mask, ({},) * many), row)
+        group, row_of = self.rows_abreast(node, loop, known, Items(node.axis, width, mask, ({},) * many), row)
         behind = many * order.block
 
         def following(k: str) -> list[Known]:
@@ -77,7 +79,8 @@ class Beside(Turned):
                 {node.axis: Lanes(t.index("add", first, t.index("add", k, behind)), INDEX_TYPE)} for first in firsts
             ]
 
-        group = self.fetching(node, loop, known, self.value(node.extent, known, None).name, following, group)
+        at, rows = Where(loop.axis, self.value(loop.low, known, None).name, width), self.value(node.extent, known, None)
+        group, _ = self.fetching(node, at, known, rows.name, following, (group, row_of))
         sums = self.in_groups(node, "0", str(order.block), width * many, group, self._repeated(mask, width, many))
         while sums[0].count > width:
             even, odd = ([self._every_other(x, width, half) for x in sums] for half in (0, 1))
@@ -85,40 +88,47 @@ class Beside(Turned):
         return sums
 
     def fetching(
-        self,
-        node: Fold,
-        loop: Vector,
-        known: Known,
-        rows: str,
-        following: Callable[[str], list[Known]],
-        group: Callable[[str], list[Row]],
-    ) -> Callable[[str], list[Row]]:
-        """`group`, which fetches early what is read next, of `rows` rows in memory: the group of row k in each item that `following` gives.
-        Items are a few pages at most, of which the processor would see the beginning only when it is needed.
+        self, node: Fold, at: Where, known: Known, rows: str, following: Callable[[str], list[Known]], of: Rows
+    ) -> Rows:
+        """What gives rows, and fetches early what is read later, of `rows` rows in memory: row k of each item that `following` gives. Of
+        items of a few pages the processor would see the beginning only when it is needed, and of loads with masks nothing.
         """
         assert node.order is not None, "a scheduled fold has an order"
-        t, low = self.text, self.value(loop.low, known, None)
-        loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
-        if not loads:
-            return group
-        size = loads[0].leaf.dtype.itemsize
-        nbytes = node.order.lanes * self.nest.kernel.few * size
-        far = t.let(f"icmp sge i64 {rows}, {FAR_BYTES // (self.nest.kernel.few * size)}", "i1").name
+        t, lanes, few = self.text, node.order.lanes, self.nest.kernel.few
+        packed = [x for x in self._packed(node, at.axis) if x.leaf.name in self.given]
+        loads = packed or [x for x in computed(node.bodies, at.axis) if self._in_rows(x, node, at.axis)]
+        if not few or not loads:
+            return of
+        nbytes = (few if packed else self.row_lanes) * loads[0].leaf.dtype.itemsize  # of a row
+        far = t.let(f"icmp sge i64 {rows}, {FAR_BYTES // nbytes}", "i1").name
+        low, (group, row) = Lanes(at.at, INDEX_TYPE), of
 
-        def fetch(k: str) -> None:
+        def fetch(k: str, count: int) -> None:
             for own in following(k):
-                here: Known = {**known, loop.axis: low, **own}
-                for x in loads:
-                    address = self._pointer(x.leaf.name, x.leaf.dtype, self.value(x.offset, here, None).name)
-                    for byte in range(0, nbytes, LINE):
-                        at = t.let(f"getelementptr i8, ptr {address}, i64 {byte}", "ptr").name if byte else address
-                        t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
+                self.fetch_lines(loads, {**known, at.axis: low, **own}, count * nbytes)
 
-        def fetched(k: str) -> list[Row]:
-            t.when(far, lambda: fetch(k))
+        def fetch_group(k: str) -> None:
+            if packed:
+                fetch(k, lanes)
+            else:
+                for n in range(lanes):
+                    fetch(t.index("add", k, n), 1)
+
+        def fetched_group(k: str) -> list[Row]:
+            t.when(far, lambda: fetch_group(k))
             return group(k)
 
-        return fetched
+        def fetched_row(k: str) -> Row:
+            t.when(far, lambda: fetch(k, 1))
+            return row(k)
+
+        return fetched_group, fetched_row
+
+    def _in_rows(self, x: Value, node: Fold, axis: Axis) -> TypeGuard[Load]:
+        """Whether a value is read from each row of a tensor, side by side."""
+        if not isinstance(x, Load) or x.when is not None or x.leaf.name not in self.given:
+            return False
+        return node.axis in x.offset.free and steps(x, axis) == 1
 
     def in_groups(
         self, node: Fold, low: str, high: str, count: int, group: Callable[[str], list[Row]], mask: str | None
@@ -180,7 +190,7 @@ class Beside(Turned):
 
     def rows_abreast(
         self, node: Fold, loop: Vector, known: Known, items: Items, row: Callable[[str], tuple[Lanes, list[Known]]]
-    ) -> tuple[Callable[[str], list[Row]], Callable[[str], Row]]:
+    ) -> Rows:
         """What gives the bodies of row k of all `items`, of a group of rows and of a single one. `row` tells how a row is known in
         lanes, and in each item.
         """

@@ -305,7 +305,7 @@ class Loops(Outer):
         """Lines that will be read: into the second cache, which they leave for the first one in good time."""
         for load in stmt.ahead:
             step = abs(steps(load, stmt.axis) or 1)
-            for first in range(0, count, LINE // (load.dtype.itemsize * step)):
+            for first in range(0, count, max(1, LINE // (load.dtype.itemsize * step))):
                 where = Where(stmt.axis, self.text.index("add", i, first), 1)
                 form = affine(load.offset, stmt.axis)
                 assert form is not None, "what is fetched lies in a row"

@@ -13,6 +13,7 @@ from .llvm_accumulators import Row
 from .llvm_memory import Items, Known, Where
 from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_turned import STREAM_BYTES
 
 Run = Callable[[Sequence[Stmt], Known], None]
 
@@ -110,19 +111,26 @@ class Outer(Runs):
             return here, [{node.axis: here}] * len(items.each)
 
         def following(k: str) -> list[Known]:
-            places = (self.text.index("add", own[items.row].name, 4 * len(items.each)) for own in items.each)
+            places = (self.text.index("add", own[items.row].name, further) for own in items.each)
             return [{node.axis: Lanes(k, INDEX_TYPE), items.row: Lanes(at, INDEX_TYPE)} for at in places]
 
         group, element = self.rows_abreast(node, loop, found, items, row)
+        where = Where(loop.axis, "0", items.width * len(items.each))
         if last:
             rows = dict(self.nest.kernel.axes)[items.row] * node.extent
-            group = self.fetching(node, loop, found, self.value(rows, found, None).name, following, group)
-        where = Where(loop.axis, "0", items.width * len(items.each))
+            further = self._later(self.nest.kernel.few * loop.stores[0].leaf.dtype.itemsize, extent, len(items.each))
+            total = self.value(rows, found, None).name
+            group, element = self.fetching(node, where, found, total, following, (group, element))
         sums = self.by_groups(node, where, "0", extent, group, element)
         for store, x in zip(loop.stores, sums, strict=True):
             found[load(store.leaf, store.offset)] = x
         self.splats = splats
         return sums
+
+    def _later(self, nbytes: int, rows: str, many: int) -> str:
+        """How many outer indices of `rows` rows further what is fetched lies, of which `many` are taken together."""
+        t = self.text
+        return t.greater(str(4 * many), t.index("sdiv", str(STREAM_BYTES // nbytes), t.greater(rows, "1")))
 
 
 def _loop_of(strip: Strip) -> Vector:

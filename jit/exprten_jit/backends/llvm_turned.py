@@ -13,13 +13,16 @@ from functools import partial, reduce
 from ..derived import apply
 from ..ir import Fold, Load, Op, Value, fold, local
 from ..reducers import SHORT, halved, reducer_of
-from ..rewrite import affine, in_a_row
+from ..rewrite import affine, in_a_row, steps
+from ..tiles import FAR_BYTES
 from ..vectors import LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
 from .llvm_fold import Folds
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 
+STREAM_BYTES = 32 << 10  # ahead, of what is read under masks
+LINE = 64  # bytes
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
 
 
@@ -46,6 +49,7 @@ class Turned(Folds):
         """
         if _is_position(node):
             return self._positions(node, known, where)
+        self.fetch_rows(node, known, where)
         full = partial(self._along_rows, node, known, where, partial(self.combine, node), partial(self.join, node))
         if not reducer_of(node.reducer).quick or node.dtype.kind != "f":
             return full(None)
@@ -145,6 +149,35 @@ class Turned(Folds):
                 inside.pop(part, None)
                 stack.extend(part.children)
         return inside
+
+    def fetch_rows(self, node: Fold, known: Known, where: Where) -> None:
+        """Fetch early what the lanes of a later vector read, where rows come from memory: of loads with masks the processor does not see
+        where they go on.
+        """
+        t = self.text
+        loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.leaf.name in self.given]
+        loads = [x for x in loads if x.when is None and where.axis in x.offset.free and steps(x, node.axis) == 1]
+        if not loads:
+            return
+        nbytes = self.most * loads[0].leaf.dtype.itemsize
+        size = dict(self.nest.kernel.axes)[where.axis] * node.extent
+        far = t.let(f"icmp sge {self.value(size, known, None)}, {FAR_BYTES * self.most // nbytes}", "i1").name
+
+        def fetch() -> None:
+            for n in range(where.count):
+                row = Lanes(t.index("add", where.at, STREAM_BYTES // nbytes + n), INDEX_TYPE)
+                self.fetch_lines(loads, {**known, where.axis: row, node.axis: Lanes("0", INDEX_TYPE)}, nbytes)
+
+        t.when(far, fetch)
+
+    def fetch_lines(self, loads: Sequence[Load], known: Known, nbytes: int) -> None:
+        """The lines of so many bytes from where `loads` read."""
+        t = self.text
+        for x in loads:
+            address = self._pointer(x.leaf.name, x.leaf.dtype, self.value(x.offset, known, None).name)
+            for byte in range(0, nbytes, LINE):
+                at = t.let(f"getelementptr i8, ptr {address}, i64 {byte}", "ptr").name if byte else address
+                t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
 
     def _narrow(self, name: str) -> str:
         return self.text.let(f"trunc {INDEX_TYPE} {name} to i32", "i32").name
