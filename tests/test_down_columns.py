@@ -149,3 +149,24 @@ def test_columns_of_two_axes_that_are_stored_across_are_turned_in_registers(stat
             plan.run()
             assert "squares" in plan.nest or not {32, 64} <= llvm_run.machine().masked_bits or bits == 128
             assert np.array_equal(np.transpose(target.numpy(), (1, 2, 0)), wanted)
+
+
+@pytest.mark.parametrize("shape", [(70, 64, 16), (300, 5, 7), (2, 40, 63), (1, 3, 2)], ids=str)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_positions_in_columns_of_two_axes_are_found_at_once(shape, threads):
+    """What counts along the rows, or along one of the two axes, is as it is for columns of one axis."""
+    values = np.random.default_rng(0).integers(-3, 4, shape).astype(np.float32)
+    view, along = values.transpose(2, 0, 1), xt.transpose(xt.asarray(values), (2, 0, 1))
+    n, middle, inner = shape
+    with xt.options(num_threads=threads):
+        target = xt.empty((inner, middle), np.int64)
+        plan = xt.plan(target, xt.argmax(along, 1))
+        plan.run()
+        assert "columns of i1i0" in plan.nest or 1 in shape or middle < 8
+        assert np.array_equal(target.numpy(), view.argmax(1))
+        for axis, count in enumerate((inner, n, middle)):
+            lie = tuple(count if k == axis else 1 for k in range(3))
+            counted = xt.reshape(xt.range(count, dtype=np.float32), lie) * along
+            mine = view * np.arange(count, dtype=np.float32).reshape(lie)
+            assert np.array_equal(xt.evaluate(xt.argmax(counted, 1)).numpy(), mine.argmax(1))
+            assert np.array_equal(xt.evaluate(xt.sum(counted, 1)).numpy(), mine.sum(1))

@@ -34,7 +34,7 @@ class Gathered:
     dots: list[Expr] = field(default_factory=list)  # products, to be called or expanded before anything is lowered
     above: dict[int, Expr] = field(default_factory=dict)  # products and what is made of them, by their entries
     counts: list[float] = field(default_factory=list)  # the numbers that count what is folded
-    counters: bool = False
+    counters: list[int] = field(default_factory=list)  # the entry of each Iota
     indexed: bool = False
 
     @property
@@ -104,8 +104,9 @@ def _enter_scalar(found: Gathered, node: Any, _: list[int]) -> None:
 
 
 def _enter_iota(found: Gathered, node: Any, _: list[int]) -> None:
+    found.counters.append(len(found.structure))
     found.structure.append((node.key, node.axis, *ones(node.shape)))
-    found.indexed = found.counters = True
+    found.indexed = True
 
 
 def _enter_remap(found: Gathered, node: Any, refs: list[int]) -> None:

@@ -164,14 +164,17 @@ NARROW = 64  # columns: of so many and more a row is long enough
 def runs_onto(axes: list[int], same: Same, extents: list[int]) -> int | None:
     """The outer axis along which the columns of all folds run on behind those of the innermost one, where these are few."""
     found = same.found
-    if len(axes) < 2 or extents[-1] >= NARROW or found.params or found.counters:
+    if len(axes) < 2 or extents[-1] >= NARROW or found.params:
         return None
     inner, below = same.of((TARGET, axes[-1])), set[int]().union(*(_below(found, n) for n in found.folds))
     views = [
         (same.dims(n), view.strides) for n, view in zip(leaves_of(found), found.layouts, strict=True) if n in below
     ]
+    counted = {same.dims(n)[found.structure[n][1]] for n in found.counters}
     for k in axes[:-1]:
         outer = same.of((TARGET, k))
+        if counted & {inner, outer}:
+            continue
         alike = all(inner in same.dims(n) and outer in same.dims(n) for n in found.folds)
         if alike and all(_follows(dims, steps, outer, inner, extents[-1]) for dims, steps in views):
             return k
