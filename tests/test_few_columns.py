@@ -138,7 +138,7 @@ def test_one_kernel_for_any_number_of_rows():
         x = xt.zeros(shape)
         return xt.plan(xt.zeros(shape), softmax(x, axis))._code.kernel
 
-    assert [kernel((1000, k), 0).few for k in (2, 8, 9, 16, 17, 32, 33)] == [2, 8, 16, 16, 32, 32, 0]
+    assert [kernel((1000, k), 0).few for k in (2, 8, 9, 16, 17, 32, 33, 64, 65)] == [2, 8, 16, 16, 32, 32, 64, 64, 0]
     assert kernel((300, 3), 0) == kernel((90_000, 3), 0)
     assert kernel((9, 256, 3), 1).low
     assert not kernel((9, 257, 3), 1).low

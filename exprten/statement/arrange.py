@@ -187,7 +187,7 @@ def _merged_folds(
     if not found.folds:
         return found, goals, None
     same = Same(found, shape, leaves, joined is None)
-    if joined is not None or found.params or found.counters:
+    if joined is not None or found.params:
         return found, goals, same
     found, goal = merged(same, goals[0])
     return found, [goal], Same(found, goal.shape, leaves, alone=True)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from ..expression.reduction import Over
 from ..expression.shape import Layout, Shape, intern_shape
 from ..expression.shape import layout as layout_of
-from .gather import WEAK, Gathered
+from .gather import WEAK, Gathered, ones
 
 Place = tuple[int, int]  # an entry of the structure, or the target; and one of its axes
 TARGET = -2
@@ -107,11 +107,11 @@ def folded(same: Same, loops: dict[int, str], joined: int | None) -> tuple[tuple
 
 
 def merged(same: Same, target: Layout) -> tuple[Gathered, Layout]:
-    """The statement with neighbouring axes merged: the first of them has one element, the last all. No index may mean anything in
-    it but a position in memory: no Remap, no counter.
+    """The statement with neighbouring axes merged: the first of them has one element, the last all. Their index may mean nothing but a
+    position in memory: an axis that is counted stays, and there is no Remap.
     """
-    found = same.found
-    after = {a: b for a, b in _neighbours(same) if _runs_on(same, target, a, b)}
+    found, counted = same.found, counted_axes(same)
+    after = {a: b for a, b in _neighbours(same) if not counted & {a, b} and _runs_on(same, target, a, b)}
     if not after:
         return found, target
     extent: dict[Place, int] = {}  # of what is merged into a place
@@ -132,7 +132,18 @@ def merged(same: Same, target: Layout) -> tuple[Gathered, Layout]:
 
     shapes = [None if shape is None else shape_of(n) for n, shape in enumerate(found.shapes)]
     layouts = [layout_of(shape_of(n), old.strides) for n, old in zip(leaves_of(found), found.layouts, strict=True)]
-    return replace(found, shapes=shapes, layouts=layouts), layout_of(shape_of(TARGET), target.strides)
+    structure = list(found.structure)
+    for n in found.counters:
+        key, axis = structure[n][:2]
+        structure[n] = (key, axis, *ones(shape_of(n)))
+    found = replace(found, structure=structure, shapes=shapes, layouts=layouts)
+    return found, layout_of(shape_of(TARGET), target.strides)
+
+
+def counted_axes(same: Same) -> set[Place | None]:
+    """The axes whose index is a number in the statement."""
+    found = same.found
+    return {same.dims(n)[found.structure[n][1]] for n in found.counters}
 
 
 def extent_of(same: Same, place: Place) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, SHORT, UNROLLED
 
 from ..expression.shape import Layout
-from .axes import TARGET, Place, Same, extent_of, leaves_of
+from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of
 from .gather import WEAK, Gathered
 
 MAX_PERMUTED = 5  # outer loops; 120 orders are tried at most
@@ -122,7 +122,7 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> tuple[int, b
         return 0, False
     outer = [k for k in axes[:-1] if same.of((TARGET, k)) not in taken]
     low = bool(outer) and max(taken.values(), default=0) <= ACROSS.block
-    fits = count if count <= FEW else next((most for most in COLUMNS[: None if low else -1] if count <= most), 0)
+    fits = count if count <= FEW else next((most for most in COLUMNS if count <= most), 0)
     return fits, low and fits > 0
 
 
@@ -170,10 +170,9 @@ def runs_onto(axes: list[int], same: Same, extents: list[int]) -> int | None:
     views = [
         (same.dims(n), view.strides) for n, view in zip(leaves_of(found), found.layouts, strict=True) if n in below
     ]
-    counted = {same.dims(n)[found.structure[n][1]] for n in found.counters}
     for k in axes[:-1]:
         outer = same.of((TARGET, k))
-        if counted & {inner, outer}:
+        if counted_axes(same) & {inner, outer}:
             continue
         alike = all(inner in same.dims(n) and outer in same.dims(n) for n in found.folds)
         if alike and all(_follows(dims, steps, outer, inner, extents[-1]) for dims, steps in views):

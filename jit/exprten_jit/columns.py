@@ -11,7 +11,7 @@ from typing import Protocol
 from .cuts import cuts_of
 from .derived import apply
 from .dtypes import INDEX
-from .early import fetched_early
+from .early import fetched_early, next_rows
 from .folds import folds_of
 from .ir import TRUE, Axis, Fold, Kernel, Leaf, Local, Op, Store, Value, components, index, load, local
 from .keeping import kept_of_rows
@@ -134,10 +134,14 @@ class Saving:
     def _within(self) -> frozenset[Axis | Local]:
         return self.bound | {self.start, self.end, self.width}
 
+    @property
+    def _short_rows(self) -> int:
+        return SHORT_ROWS // max(1, self.kernel.short // 32)
+
     def _block(self, folds: list[Fold]) -> int:
         """How much of the innermost axis is taken at a time."""
         if self.kernel.short:
-            return SHORT_ROWS // max(1, self.kernel.short // 32)
+            return self._short_rows
         sizes = [dtype.itemsize for node in folds for dtype in node.dtypes]
         room = max(STRIP_BYTES // 4, STRIP_BYTES // max(1, len(sizes) // 4))
         return min((room // size for size in sizes), default=BLOCK)
@@ -148,9 +152,10 @@ class Saving:
         first = replace(self.kernel, stores=(replace(store, value=substitute(store.value, self.again)),))
         rows = axis, self.start, self.end
         loops = [*self.loops[:-2], rows, self.loops[-2]]
-        self.body += self._as_one(first, rows) or _whole(
+        stored = self._as_one(first, rows) or _whole(
             self.opened(first, self.machine, loops, self._within, set(self.inside))
         )
+        self.body += next_rows(stored, self.kernel, axis, index(self._short_rows))
         here = load(store.leaf, store.offset)
         for k in (row, node.axis):
             self.again[substitute(store.value, {row: k})] = substitute(here, {row: k})

@@ -13,7 +13,7 @@ from typing import TypeGuard
 from .derived import apply
 from .folds import folds_of
 from .ir import FALSE, TRUE, Axis, Kernel, Load, Local, Value, both, index, load
-from .nest import Let, Loop, Reduce, Stmt, Vector
+from .nest import Columns, Let, Loop, Reduce, Stmt, Vector
 from .placing import forms
 from .rewrite import affine, steps, substitute
 from .tiles import FAR_BYTES, Bounds
@@ -50,9 +50,7 @@ def fetched_early(
         loads = [x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None]
         loads = [x for x in loads if x.leaf in kernel.leaves and not x.leaf.pairs and steps(x, axis) in (1, -1, 2)]
         ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in loads))
-        when = both(far, _either(near, _apart(loads, loops)))
-        lets = [Let(value, early=True) for value in forms(ahead, axis) if value.free]
-        return [*lets, Let(when, early=True), replace(stmt, ahead=ahead, far=when)] if ahead else [stmt]
+        return _with(stmt, ahead, both(far, _either(near, _apart(loads, loops)))) if ahead else [stmt]
 
     return [s for stmt in stmts for s in within(stmt)]
 
@@ -75,15 +73,49 @@ def next_row(
         loads += [load(x.leaf, substitute(x.offset, {along: axis})) for x in found]
     ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in loads))
     many = prod((high for _, high in kernel.axes), start=index(1))
-    far, apart = (
-        both(many >= FAR_BYTES // size, extent < NEAR_BYTES // size),
-        _apart(loads, [loops[-1], (axis, index(0), extent)]),
-    )
-    when = both(far, apart)
-    lets = [Let(value, early=True) for value in forms(ahead, axis) if value.free]
-    return (
-        [*lets, Let(when, early=True), replace(stmt, ahead=ahead, far=when)] if ahead and apart is not FALSE else [stmt]
-    )
+    far = both(many >= FAR_BYTES // size, extent < NEAR_BYTES // size)
+    apart = _apart(loads, [loops[-1], (axis, index(0), extent)])
+    return _with(stmt, ahead, both(far, apart)) if ahead and apart is not FALSE else [stmt]
+
+
+def next_rows(stmts: Sequence[Stmt], kernel: Kernel, rows: Axis, further: Value) -> list[Stmt]:
+    """Loops that store short rows, which fetch what is read, and stored, so many rows `further`."""
+    size = kernel.stores[0].leaf.dtype.itemsize
+    far = prod((high for _, high in kernel.axes), start=index(1)) >= FAR_BYTES // size
+
+    def within(stmt: Stmt) -> list[Stmt]:
+        if isinstance(stmt, Loop | Columns):
+            return [replace(stmt, body=tuple(s for inner in stmt.body for s in within(inner)))]
+        if not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.groups:
+            return [stmt]
+        loads = [x for x in computed([s.value for s in stmt.stores], stmt.axis) if isinstance(x, Load)]
+        loads = [x for x in loads if x.when is None and x.leaf in kernel.leaves and not x.leaf.pairs]
+        places = [*(x for x in loads if steps(x, stmt.axis) == 1), *(load(s.leaf, s.offset) for s in stmt.stores)]
+        ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {rows: rows + further})) for x in places))
+        return _with(stmt, ahead, far)
+
+    return [s for stmt in stmts for s in within(stmt)]
+
+
+def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | Local]) -> list[Stmt]:
+    """What is `placed` before a single store: the first fold of a row fetches what it reads some rows later, where rows do not run on."""
+    loops = [(a, index(0), high) for a, high in kernel.axes if a in bound]
+    where = [n for n, s in enumerate(placed) if isinstance(s, Reduce) and s.lanes > 1]
+    if kernel.reverse or not loops or not where:
+        return list(placed)
+    stmt, row = placed[where[0]], loops[-1][0]
+    assert isinstance(stmt, Reduce), "a fold"
+    found = (x for node in stmt.folds for x in computed(node.bodies, stmt.axis) if _fetchable(x, row, stmt.axis))
+    loads = list(dict.fromkeys(found))
+    apart = _apart(loads, [loops[-1], (stmt.axis, index(0), stmt.extent)])
+    if apart is FALSE:
+        return list(placed)
+    size = max(x.leaf.dtype.itemsize for x in loads)
+    further = apply("maximum", index(1), index(AHEAD_BYTES // size) // apply("maximum", stmt.extent, index(1)))
+    ahead = tuple(load(x.leaf, substitute(x.offset, {row: row + further})) for x in loads)
+    many = prod((high for _, high in kernel.axes), start=stmt.extent)
+    when = both(both(many >= FAR_BYTES // size, stmt.extent < NEAR_BYTES // size), apart)
+    return [*placed[: where[0]], *_with(stmt, ahead, when), *placed[where[0] + 1 :]]
 
 
 def packed_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value) -> list[Stmt]:
@@ -96,8 +128,12 @@ def packed_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value) -> list[S
         return [stmt]
     nbytes = kernel.written * max(leaf.dtype.itemsize for leaf in rows)
     ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + AHEAD_BYTES // nbytes})) for x in rows.values())
-    far = extent >= FAR_BYTES // nbytes
-    lets = [Let(value, early=True) for value in forms(ahead, axis) if value.free]
+    return _with(stmt, ahead, extent >= FAR_BYTES // nbytes)
+
+
+def _with(stmt: Vector | Reduce, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:
+    """A loop that fetches `ahead` where it is `far`, after what that needs."""
+    lets = [Let(value, early=True) for value in forms(ahead, stmt.axis) if value.free]
     return [*lets, Let(far, early=True), replace(stmt, ahead=ahead, far=far)]
 
 

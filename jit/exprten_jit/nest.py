@@ -69,7 +69,7 @@ class Loop:
 class Reduce:
     """All `folds` in one pass over their axis: `lanes` elements at a time, or one at a time after the statements of `body`. With
     `chains` there are so many times the accumulators of the order, to be brought together before the last elements. What is `saved`
-    on the way is stored for each element.
+    on the way is stored for each element. `ahead` will be read soon, and is fetched where `far` holds.
     """
 
     axis: Axis
@@ -80,6 +80,8 @@ class Reduce:
     body: tuple[Stmt, ...]
     chains: int = 1
     saved: tuple[Store, ...] = ()
+    ahead: tuple[Load, ...] = ()
+    far: Value | None = None
 
 
 WAITING_BYTES = (

@@ -16,7 +16,7 @@ from .columns import Saving, across, by_columns, columns_of
 from .cuts import cuts_of, others, rename
 from .derived import OwnName
 from .dtypes import INDEX
-from .early import next_row, packed_rows
+from .early import folded_rows, next_row, packed_rows
 from .folds import folds_of, vector_axis
 from .ir import Axis, Kernel, Load, Local, Store, Value, index, local
 from .keeping import kept, kept_of_rows
@@ -131,6 +131,8 @@ def _open(
         *rest, last = _innermost(kernel, machine, axis, low, high, bound, done)
         if kernel.packed:
             return [*placed, *rest, *packed_rows(last, kernel, axis, high)]
+        if axis is ONE:
+            return [*folded_rows(placed, kernel, bound), *rest, last]
         return [*placed, *rest, *next_row(last, placed, kernel, axis, high, bound)]
     return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)), low)]
 

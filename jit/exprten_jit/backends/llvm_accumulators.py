@@ -9,15 +9,15 @@ from ..dtypes import DType
 from ..folds import combined, joined
 from ..ir import Fold, Value, local
 from ..reducers import halved, identities, reducer_of
+from .llvm_fetch import Fetching
 from .llvm_memory import Known
 from .llvm_text import Lanes, literal
-from .llvm_values import Values
 
 Row = list[Lanes]  # the accumulators of one fold or of several: one for each body, one fold after the other
 Combine = Callable[[Row, Row], Row]
 
 
-class Accumulators(Values):
+class Accumulators(Fetching):
     """What every fold needs, whichever way it runs."""
 
     def _places(self, folds: Sequence[Fold], rows: list[Row]) -> list[str]:

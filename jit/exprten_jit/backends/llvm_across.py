@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from ..early import AHEAD_BYTES
 from ..folds import folds_of
 from ..ir import Fold, Value
 from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
@@ -18,7 +19,6 @@ from .llvm_accumulators import Row
 from .llvm_beside import Beside, Rows
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_turned import STREAM_BYTES
 
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
 SHORTEST = 4  # elements of a row: up to here it is read by columns
@@ -53,7 +53,7 @@ class Across(Beside):
 
         def following(k: str) -> list[Known]:
             nbytes = self.row_lanes * node.dtype.itemsize
-            return [{node.axis: Lanes(self.text.index("add", k, STREAM_BYTES // nbytes), INDEX_TYPE)}]
+            return [{node.axis: Lanes(self.text.index("add", k, AHEAD_BYTES // nbytes), INDEX_TYPE)}]
 
         rows: Rows = group, element
         if self.nest.kernel.few and count == self.row_lanes:

@@ -105,7 +105,7 @@ class Beside(Turned):
 
         def fetch(k: str, count: int) -> None:
             for own in following(k):
-                self.fetch_lines(loads, {**known, at.axis: low, **own}, count * nbytes)
+                self.fetch_from(loads, {**known, at.axis: low, **own}, count * nbytes)
 
         def fetch_group(k: str) -> None:
             if packed:

@@ -32,8 +32,6 @@ from .llvm_memory import Known, Where
 from .llvm_outer import Outer
 from .llvm_text import INDEX_TYPE, Lanes
 
-LINE = 64  # bytes
-
 
 class Loops(Outer):
     """Emits statements; `bounds` are those of loops that run over a part of their axis."""
@@ -287,7 +285,7 @@ class Loops(Outer):
         """`groups` times `lanes` indices from `i`: everything is loaded and computed before anything is stored."""
         if stmt.far is not None and mask is None and lanes > 1 and groups == stmt.unroll:
             t = self.text
-            t.when(known[stmt.far].name, lambda: self._fetch_ahead(stmt, known, i, lanes * groups))
+            t.when(known[stmt.far].name, lambda: self.fetch_along(stmt.ahead, stmt.axis, known, i, lanes * groups))
         woven = stmt.woven and groups > 1
         starts = [(g & -2 if woven else g) * lanes for g in range(groups)]
         places = [Where(stmt.axis, self.text.index("add", i, g), lanes, mask, stream, woven) for g in starts]
@@ -300,16 +298,3 @@ class Loops(Outer):
             return
         for n, (inside, where) in enumerate(each):
             self.stores(stmt.stores, [found[n] for found in values], inside, where)
-
-    def _fetch_ahead(self, stmt: Vector, known: Known, i: str, count: int) -> None:
-        """Lines that will be read: into the second cache, which they leave for the first one in good time."""
-        for load in stmt.ahead:
-            step = abs(steps(load, stmt.axis) or 1)
-            for first in range(0, count, max(1, LINE // (load.dtype.itemsize * step))):
-                where = Where(stmt.axis, self.text.index("add", i, first), 1)
-                form = affine(load.offset, stmt.axis)
-                assert form is not None, "what is fetched lies in a row"
-                for part in form:
-                    self.value(part, known, None)
-                address = self._pointer(load.leaf.name, load.dtype, self._offset(form, known, where))
-                self.text.call_void("@llvm.prefetch.p0", f"ptr {address}", "i32 0", "i32 2", "i32 1")

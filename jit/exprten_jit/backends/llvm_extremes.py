@@ -12,6 +12,7 @@ from ..ir import Fold, fold, local
 from ..nest import Reduce
 from ..reducers import halved, reducer_of
 from .llvm_accumulators import Accumulators, Row
+from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes
 
 Elements = Callable[[str], Row]  # as many as a vector holds, from an index on
@@ -21,7 +22,7 @@ class Extremes(Accumulators):
     """Emits them for whole multiples of `Reduce.chains` times the accumulators."""
 
     def chained(
-        self, stmt: Reduce, lanes: list[Row], start: str, end: str, elements: Elements
+        self, stmt: Reduce, lanes: list[Row], start: str, end: str, elements: Elements, known: Known
     ) -> tuple[list[Row], str]:
         """The elements up to `end` in several times the accumulators, if there are any: bringing those together takes a while. Returns
         where to go on: at the start, where a quick comparison was not enough.
@@ -33,6 +34,7 @@ class Extremes(Accumulators):
 
         def step(k: str, carried: list[Row]) -> list[Row]:
             *chains, (unordered,) = carried
+            self.fetch_row(stmt, known, k, many * width)
             found = [elements(t.index("add", k, g * width)) for g in range(many)]
             for a, b in zip(found[::2], found[1::2], strict=True):
                 for x, y, fast in zip(a, b, quick, strict=True):
@@ -64,7 +66,7 @@ class Extremes(Accumulators):
         (at,), *rest = self._carry("0", times, 1, [[Lanes(start, INDEX_TYPE)], *lanes], once)
         return rest, at.name
 
-    def sought(self, stmt: Reduce, start: str, end: str, elements: Elements) -> tuple[str, str]:
+    def sought(self, stmt: Reduce, start: str, end: str, elements: Elements, known: Known) -> tuple[str, str]:
         """From where to where an extreme is to be looked for, of `elements` that are its candidates: the first piece that holds the greatest;
         all, where there is a NaN.
         """
@@ -78,6 +80,7 @@ class Extremes(Accumulators):
 
         def step(k: str, carried: list[Row]) -> list[Row]:
             (best,), (at,), (unordered,) = carried
+            self.fetch_row(stmt, known, k, piece)
             found = [elements(t.index("add", k, first)) for first in range(0, piece, width)]
             for (a,), (b,) in zip(found[::2], found[1::2], strict=True):
                 nan = t.let(f"fcmp uno {a}, {b.name}", "i1", width) if floats else None

@@ -77,6 +77,7 @@ class Folds(Extremes):
             return [self.widened(x, count) for x in values]
 
         def step(k: str, lanes: list[Row]) -> list[Row]:
+            self.fetch_row(stmt, known, k, order.lanes)
             return [join(lane, elements(t.index("add", k, g * width))) for g, lane in enumerate(lanes)]
 
         def masked_step(k: str, lanes: list[Row]) -> list[Row]:
@@ -94,10 +95,10 @@ class Folds(Extremes):
         if stmt.chains > 1:
             fast = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes * stmt.chains))
             if is_sought(stmt):
-                low, high = self.sought(stmt, start, fast, lambda k: elements(k, many=1))
+                low, high = self.sought(stmt, start, fast, lambda k: elements(k, many=1), known)
                 lanes, start = self._carry(low, high, order.lanes, lanes, step), fast
             else:
-                lanes, start = self.chained(stmt, lanes, start, fast, elements)
+                lanes, start = self.chained(stmt, lanes, start, fast, elements, known)
         lanes = self._carry(start, whole, order.lanes, lanes, step)
         if stmt.masked:
             lanes = self._carry(whole, end, order.lanes, lanes, masked_step)

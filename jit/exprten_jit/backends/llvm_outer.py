@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from ..early import AHEAD_BYTES
 from ..ir import Axis, Leaf, Load, load
 from ..nest import Columns, Let, Loop, Squares, Stmt, Strip, Vector, statements
 from ..rewrite import walk
@@ -13,7 +14,6 @@ from .llvm_accumulators import Row
 from .llvm_memory import Items, Known, Where
 from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_turned import STREAM_BYTES
 
 Run = Callable[[Sequence[Stmt], Known], None]
 
@@ -130,7 +130,7 @@ class Outer(Runs):
     def _later(self, nbytes: int, rows: str, many: int) -> str:
         """How many outer indices of `rows` rows further what is fetched lies, of which `many` are taken together."""
         t = self.text
-        return t.greater(str(4 * many), t.index("sdiv", str(STREAM_BYTES // nbytes), t.greater(rows, "1")))
+        return t.greater(str(4 * many), t.index("sdiv", str(AHEAD_BYTES // nbytes), t.greater(rows, "1")))
 
 
 def _loop_of(strip: Strip) -> Vector:

@@ -9,13 +9,13 @@ from ..ir import Leaf, Load, Store
 from ..nest import Columns, Loop, Nest, Vector
 from ..reducers import FEW
 from ..rewrite import walk
+from ..tiles import LINE
 from .llvm_memory import Known, Where
 from .llvm_squares import InRegisters
 from .llvm_text import INDEX_TYPE, Lanes
 
 FEWEST, FEWEST_LOW = 16, 4  # lines of rows that are one; of few rows all are soon through
 MOST_COLUMNS = 128  # from there on vectors are full as it is
-LINE = 64  # bytes
 PIECE = 32  # bytes of a row that are stored at a time: few of them lie in two lines
 
 

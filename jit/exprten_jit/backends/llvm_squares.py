@@ -11,7 +11,7 @@ from ..rewrite import walk
 from .llvm_memory import Known, Where
 from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_tile import LINE, Tiles
+from .llvm_tile import Tiles
 from .llvm_values import Group
 
 ABREAST = 4  # rows of a square that are computed at once: of all sixteen no register would be left for what is dear
@@ -144,6 +144,4 @@ class InRegisters(Tiles):
         axis, first = (stmt.row, row) if stmt.across else (stmt.column, column)
         for x in stmt.ahead:
             for address in self.places(x, axis, first, stmt.lanes, here):
-                for byte in range(0, stmt.lanes * x.leaf.dtype.itemsize, LINE):
-                    at = self.text.let(f"getelementptr i8, ptr {address}, i64 {byte}", "ptr").name if byte else address
-                    self.text.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
+                self.fetch_bytes(address, stmt.lanes * x.leaf.dtype.itemsize)

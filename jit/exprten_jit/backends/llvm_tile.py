@@ -8,12 +8,12 @@ from ..dtypes import DType
 from ..ir import Axis, Leaf, Load, Store
 from ..nest import SIDE, Fetch, Past, Turn, TurnBack
 from ..rewrite import affine
+from ..tiles import LINE
 from .llvm_across import Across
 from .llvm_memory import Known
 from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
 
-LINE = 64  # bytes
 PART_BYTES = 16  # of a register: shuffles within it are cheap
 
 
@@ -50,24 +50,18 @@ class Tiles(Across):
         """Fetch the rows of the next tile that will be turned together."""
         dtype = stmt.load.leaf.dtype
         for address in self.places(stmt.ahead, stmt.column, column, stmt.lanes, known):
-            self._lines(address, dtype)
+            self.fetch_bytes(
+                address, SIDE * dtype.itemsize
+            )  # not into the first cache, where those of a tile may all have the same place
 
     def fetch(self, stmt: Fetch, known: Known) -> None:
         """A row of the next tile."""
 
         def lines() -> None:
             for x in stmt.loads:
-                offset = self.value(x.offset, dict(known), None).name
-                self._lines(self._pointer(x.leaf.name, x.leaf.dtype, offset), x.leaf.dtype)
+                self.fetch_from([x], dict(known), SIDE * x.leaf.dtype.itemsize)
 
         self.text.when(self.value(stmt.when, known, None).name, lines)
-
-    def _lines(self, address: str, dtype: DType) -> None:
-        """Fetch all lines of the side of a tile: into the second cache; in the first those of a tile may all have the same place."""
-        t = self.text
-        for first in range(0, SIDE * dtype.itemsize, LINE):
-            at = t.let(f"getelementptr i8, ptr {address}, i64 {first}", "ptr").name if first else address
-            t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
 
     def turn_back(self, stmt: TurnBack, known: Known) -> None:
         """A tile on the stack, into the target."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import partial, reduce
 
 from ..derived import apply
+from ..early import AHEAD_BYTES
 from ..ir import Fold, Load, Op, Value, fold, local
 from ..reducers import SHORT, halved, reducer_of
 from ..rewrite import affine, in_a_row, steps
@@ -21,8 +22,6 @@ from .llvm_fold import Folds
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 
-STREAM_BYTES = 32 << 10  # ahead, of what is read under masks
-LINE = 64  # bytes
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
 
 
@@ -165,19 +164,10 @@ class Turned(Folds):
 
         def fetch() -> None:
             for n in range(where.count):
-                row = Lanes(t.index("add", where.at, STREAM_BYTES // nbytes + n), INDEX_TYPE)
-                self.fetch_lines(loads, {**known, where.axis: row, node.axis: Lanes("0", INDEX_TYPE)}, nbytes)
+                row = Lanes(t.index("add", where.at, AHEAD_BYTES // nbytes + n), INDEX_TYPE)
+                self.fetch_from(loads, {**known, where.axis: row, node.axis: Lanes("0", INDEX_TYPE)}, nbytes)
 
         t.when(far, fetch)
-
-    def fetch_lines(self, loads: Sequence[Load], known: Known, nbytes: int) -> None:
-        """The lines of so many bytes from where `loads` read."""
-        t = self.text
-        for x in loads:
-            address = self._pointer(x.leaf.name, x.leaf.dtype, self.value(x.offset, known, None).name)
-            for byte in range(0, nbytes, LINE):
-                at = t.let(f"getelementptr i8, ptr {address}, i64 {byte}", "ptr").name if byte else address
-                t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
 
     def _narrow(self, name: str) -> str:
         return self.text.let(f"trunc {INDEX_TYPE} {name} to i32", "i32").name

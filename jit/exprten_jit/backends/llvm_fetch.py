@@ -1,0 +1,46 @@
+"""What is read later is fetched now, a line at a time, into the second cache, which it leaves for the first one in good time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..ir import Axis, Load
+from ..nest import Reduce
+from ..rewrite import affine, steps
+from ..tiles import LINE
+from .llvm_memory import Known, Where
+from .llvm_values import Values
+
+
+class Fetching(Values):
+    """Emits what fetches."""
+
+    def fetch_bytes(self, address: str, nbytes: int) -> None:
+        """The lines of so many bytes from an address."""
+        t = self.text
+        for first in range(0, nbytes, LINE):
+            at = t.let(f"getelementptr i8, ptr {address}, i64 {first}", "ptr").name if first else address
+            t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
+
+    def fetch_from(self, loads: Iterable[Load], known: Known, nbytes: int) -> None:
+        """The lines of so many bytes from where `loads` read."""
+        for x in loads:
+            offset = self.value(x.offset, known, None).name
+            self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, offset), nbytes)
+
+    def fetch_row(self, stmt: Reduce, known: Known, k: str, count: int) -> None:
+        """What a fold reads some rows later at `count` indices from `k` on."""
+        if stmt.far is not None:
+            self.text.when(known[stmt.far].name, lambda: self.fetch_along(stmt.ahead, stmt.axis, dict(known), k, count))
+
+    def fetch_along(self, loads: Sequence[Load], axis: Axis, known: Known, i: str, count: int) -> None:
+        """The lines of `count` indices of an axis, from `i` on."""
+        for x in loads:
+            step = abs(steps(x, axis) or 1)
+            for first in range(0, count, max(1, LINE // (x.leaf.dtype.itemsize * step))):
+                where = Where(axis, self.text.index("add", i, first), 1)
+                form = affine(x.offset, axis)
+                assert form is not None, "what is fetched lies in a row"
+                for part in form:
+                    self.value(part, known, None)
+                self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, self._offset(form, known, where)), 1)
