@@ -46,3 +46,34 @@ def test_packed_rows_are_fetched_from_memory(columns, dtype):
     assert "@llvm.prefetch" in xt.plan(target, statement).llvm
     target[...] = statement
     np.testing.assert_array_equal(target.numpy(), values - values.max(1, keepdims=True))
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize(
+    "view", [lambda x: x[::-1], lambda x: x[:, ::-1], lambda x: x[::3], lambda x: x[:, 5:], lambda x: x]
+)
+def test_rows_that_do_not_run_on_are_fetched_from_memory(view, name):
+    values = np.random.default_rng(0).integers(-4, 5, (9001, 1003)).astype(np.float32)
+    source, result = view(xt.array(values)), getattr(np, name)(view(values), 1)
+    target = xt.zeros(result.shape, dtype=result.dtype)
+    statement = FOLDS[name](source, 1)
+    assert "@llvm.prefetch" in xt.plan(target, statement).llvm
+    for threads in (1, 2):
+        target[...] = -9
+        with xt.options(num_threads=threads):
+            target[...] = statement
+        np.testing.assert_array_equal(target.numpy(), result)
+
+
+@pytest.mark.parametrize("columns", [17, 40, 64, 128])
+def test_short_rows_of_what_is_dear_are_fetched_from_memory(columns):
+    """The bits are those of rows that nothing is fetched for."""
+    values = np.random.default_rng(0).standard_normal((BYTES // (4 * columns) + 5, columns)).astype(np.float32)
+    source, target = xt.array(values), xt.zeros(values.shape)
+    powers = xt.exp(source - xt.max(source, 1, keepdims=True))
+    target[...] = powers / xt.sum(powers, 1, keepdims=True)
+    for rows in (slice(0, 40), slice(-40, None)):
+        few = xt.array(values[rows])
+        again = xt.exp(few - xt.max(few, 1, keepdims=True))
+        wanted = xt.evaluate(again / xt.sum(again, 1, keepdims=True)).numpy()
+        assert target.numpy()[rows].tobytes() == wanted.tobytes()

@@ -66,10 +66,10 @@ def next_row(
         return [stmt]
     row, size = loops[-1][0], kernel.stores[0].leaf.dtype.itemsize
     values = [s.value for s in stmt.stores]
-    loads = [] if folds_of(*values) else [x for x in computed(values, axis) if _fetchable(x, row, axis)]
+    loads = [] if folds_of(*values) else [x for x in computed(values, axis) if _fetchable(x, [row], axis)]
     for folds in (s.folds for s in placed if isinstance(s, Reduce) and s.lanes > 1 and s.extent is extent):
         along = folds[0].axis
-        found = [x for node in folds for x in computed(node.bodies, along) if _fetchable(x, row, along)]
+        found = [x for node in folds for x in computed(node.bodies, along) if _fetchable(x, [row], along)]
         loads += [load(x.leaf, substitute(x.offset, {along: axis})) for x in found]
     ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in loads))
     many = prod((high for _, high in kernel.axes), start=index(1))
@@ -98,24 +98,34 @@ def next_rows(stmts: Sequence[Stmt], kernel: Kernel, rows: Axis, further: Value)
 
 
 def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | Local]) -> list[Stmt]:
-    """What is `placed` before a single store: the first fold of a row fetches what it reads some rows later, where rows do not run on."""
+    """What is `placed` before a single store: the first fold of a row fetches what it reads some rows later, where rows do not run on; where
+    they do an extreme what comes some pages later, for it looks at what it has for so long that little is on its way (1.1 to 1.2 times).
+    """
     loops = [(a, index(0), high) for a, high in kernel.axes if a in bound]
     where = [n for n, s in enumerate(placed) if isinstance(s, Reduce) and s.lanes > 1]
-    if kernel.reverse or not loops or not where:
+    if kernel.reverse or not where:
         return list(placed)
-    stmt, row = placed[where[0]], loops[-1][0]
+    stmt, rows = placed[where[0]], [loop[0] for loop in loops[-1:]]
     assert isinstance(stmt, Reduce), "a fold"
-    found = (x for node in stmt.folds for x in computed(node.bodies, stmt.axis) if _fetchable(x, row, stmt.axis))
+    found = (x for node in stmt.folds for x in computed(node.bodies, stmt.axis) if _fetchable(x, rows, stmt.axis))
     loads = list(dict.fromkeys(found))
-    apart = _apart(loads, [loops[-1], (stmt.axis, index(0), stmt.extent)])
-    if apart is FALSE:
+    apart = _apart(loads, [*loops[-1:], (stmt.axis, index(0), stmt.extent)])
+    onward = stmt.chains > 1
+    if not loads or (apart is FALSE and not onward):
         return list(placed)
     size = max(x.leaf.dtype.itemsize for x in loads)
-    further = apply("maximum", index(1), index(AHEAD_BYTES // size) // apply("maximum", stmt.extent, index(1)))
-    ahead = tuple(load(x.leaf, substitute(x.offset, {row: row + further})) for x in loads)
+    elements = index(AHEAD_BYTES // size)
+    further = apply(
+        "where", stmt.extent < elements // ROWS, index(2 * ROWS), index(1)
+    )  # a division would be seen beside a short row
+    shifts: dict[Value, Value] = {row: row + apply("where", apart, further, index(0)) for row in rows}
+    shifts[stmt.axis] = stmt.axis + apply("where", apart, index(0), elements)
+    ahead = tuple(load(x.leaf, substitute(x.offset, shifts)) for x in loads)
     many = prod((high for _, high in kernel.axes), start=stmt.extent)
-    when = both(both(many >= FAR_BYTES // size, stmt.extent < NEAR_BYTES // size), apart)
-    return [*placed[: where[0]], *_with(stmt, ahead, when), *placed[where[0] + 1 :]]
+    near = apply("logical_and", apart, stmt.extent < NEAR_BYTES // size)
+    when = both(many >= FAR_BYTES // size, apply("logical_or", near, apply("logical_not", apart)) if onward else near)
+    fetching = replace(stmt, ahead=ahead, far=when)  # what that needs is computed there, where it is far
+    return [*placed[: where[0]], Let(when, early=True), fetching, *placed[where[0] + 1 :]]
 
 
 def packed_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value) -> list[Stmt]:
@@ -131,15 +141,15 @@ def packed_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value) -> list[S
     return _with(stmt, ahead, extent >= FAR_BYTES // nbytes)
 
 
-def _with(stmt: Vector | Reduce, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:
+def _with(stmt: Vector, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:
     """A loop that fetches `ahead` where it is `far`, after what that needs."""
     lets = [Let(value, early=True) for value in forms(ahead, stmt.axis) if value.free]
     return [*lets, Let(far, early=True), replace(stmt, ahead=ahead, far=far)]
 
 
-def _fetchable(x: Value, row: Axis, axis: Axis) -> TypeGuard[Load]:
+def _fetchable(x: Value, rows: Sequence[Axis], axis: Axis) -> TypeGuard[Load]:
     """Whether a value is read from each row, in lines along an axis."""
-    if not isinstance(x, Load) or x.when is not None or x.leaf.pairs or row not in x.offset.free:
+    if not isinstance(x, Load) or x.when is not None or x.leaf.pairs or not x.offset.free.issuperset(rows):
         return False
     return steps(x, axis) in (1, -1, 2)
 

@@ -28,10 +28,15 @@ class Fetching(Values):
             offset = self.value(x.offset, known, None).name
             self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, offset), nbytes)
 
-    def fetch_row(self, stmt: Reduce, known: Known, k: str, count: int) -> None:
-        """What a fold reads some rows later at `count` indices from `k` on."""
+    def fetch_row(self, stmt: Reduce, known: Known, k: str, count: int, end: str = "") -> None:
+        """What a fold reads some rows later at `count` indices from `k` on, or at all up to the end."""
+        t = self.text
+
+        def some(at: str) -> None:
+            self.fetch_along(stmt.ahead, stmt.axis, dict(known), at, count)
+
         if stmt.far is not None:
-            self.text.when(known[stmt.far].name, lambda: self.fetch_along(stmt.ahead, stmt.axis, dict(known), k, count))
+            t.when(known[stmt.far].name, lambda: t.loop(k, end, count, some) if end else some(k))
 
     def fetch_along(self, loads: Sequence[Load], axis: Axis, known: Known, i: str, count: int) -> None:
         """The lines of `count` indices of an axis, from `i` on."""
