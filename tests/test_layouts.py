@@ -414,6 +414,22 @@ def test_a_large_target_that_lies_across_its_source_is_stored_past_the_caches(dt
         assert (memory[:, :before] == 7).all() and (memory[:, before + shape[0] :] == 7).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize("shape", [(2112, 1030), (2105, 1040), (70_016, 31), (272, 8200)], ids=str)
+@pytest.mark.parametrize("pad", [False, True])
+def test_lines_of_a_large_target_that_lies_across_are_stored_as_they_come(dtype, shape, pad):
+    """Where all rows of the target begin with a line, and where they do not; what lies between rows stays as it was."""
+    x = np.random.default_rng(0).integers(-99, 99, shape).astype(dtype)
+    a, out = xt.asarray(x), xt.empty(shape[::-1], dtype, pad=pad)
+    between = np.lib.stride_tricks.as_strided(out.numpy(), (shape[1] - 1, out.strides[0] // out.dtype.itemsize))
+    for threads in (1, 2):
+        between[:] = 7
+        with xt.options(num_threads=threads):
+            out[...] = a.T * 3
+        np.testing.assert_array_equal(out.numpy(), x.T * 3)
+        assert (between[:, shape[0] :] == 7).all()
+
+
 def test_complex_numbers_are_stored_across():
     x = (np.arange(700) + 2j).astype(np.complex64).reshape(10, 70)
     assert_same_bits(

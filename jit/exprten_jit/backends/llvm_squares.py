@@ -8,6 +8,7 @@ from ..dtypes import DType
 from ..ir import Load
 from ..nest import Squares
 from ..rewrite import walk
+from ..tiles import LINE
 from .llvm_memory import Known, Where
 from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
@@ -27,6 +28,15 @@ class InRegisters(Tiles):
         t, splats, self.splats = self.text, self.splats, {}
         top, bottom, left, right = (known[name].name for name in (stmt.top, stmt.bottom, stmt.left, stmt.right))
         far = self.value(stmt.when, known, None).name
+        straight = self._straight(stmt, known)
+        staged = "false"
+        if stmt.past:
+            when, end = known[stmt.past.when].name, known[stmt.past.end].name
+            staged = t.let(f"and i1 {when}, {t.let(f'xor i1 {straight}, true', 'i1').name}", "i1").name
+            bottom, right = (
+                t.select(straight, end, x) if name is stmt.past.reach else x
+                for name, x in ((stmt.bottom, bottom), (stmt.right, right))
+            )
         last = self._last_squares(stmt, (top, bottom), (left, right))
 
         def square(row: str, column: str) -> None:
@@ -34,11 +44,8 @@ class InRegisters(Tiles):
                 t.when(far, lambda: self._next_lines(stmt, known, row, column))
             rows, columns = t.index("sub", bottom, row), t.index("sub", right, column)
             whole = t.let(f"icmp sge i64 {t.lesser(rows, columns)}, {stmt.lanes}", "i1").name
-            t.either(
-                whole,
-                lambda: self._one_square(stmt, dict(known), row, column, None),
-                lambda: self._one_square(stmt, dict(known), row, column, (rows, columns)),
-            )
+            one = partial(self._one_square, stmt, row=row, column=column, straight=straight, staged=staged)
+            t.either(whole, lambda: one(dict(known)), lambda: one(dict(known), left=(rows, columns)))
 
         def from_(at: str, n: int) -> str:
             return t.lesser(at, last[n])
@@ -50,7 +57,7 @@ class InRegisters(Tiles):
             else:
                 t.loop(left, right, stmt.lanes, lambda column: square(first, from_(column, 1)))
             if stmt.past:
-                t.when(known[stmt.past.when].name, lambda: self._whole_side(stmt, known, first))
+                t.when(staged, lambda: self._whole_side(stmt, known, first))
 
         t.loop(*((left, right) if stmt.across else (top, bottom)), stmt.lanes, beside)
         self.splats = splats
@@ -70,8 +77,33 @@ class InRegisters(Tiles):
             found.append(t.select(read, end, before))
         return found
 
-    def _one_square(self, stmt: Squares, known: Known, row: str, column: str, left: tuple[str, str] | None) -> None:
-        """A square; `left` are the rows and columns from here to the rim, where it is not inside."""
+    def _straight(self, stmt: Squares, known: Known) -> str:
+        """Whether the lines of all squares of a tile are lines of the target, which are stored past the caches as they come."""
+        t, size = self.text, stmt.store.leaf.dtype.itemsize
+        if not stmt.past or stmt.lanes * size != LINE:
+            return "false"
+        here: Known = {**known, stmt.row: known[stmt.top], stmt.column: known[stmt.left]}
+        axis, first = (stmt.column, stmt.left) if stmt.across else (stmt.row, stmt.top)
+        goal, stride = self.first_place(stmt.store, axis, known[first].name, here)
+        many = t.index("sub", known[stmt.past.end].name, known[stmt.past.start].name)
+        steps = t.index("mul", t.index("or", stride, many), size)
+        rest = t.index("and", t.index("or", t.let(f"ptrtoint ptr {goal} to i64", INDEX_TYPE).name, steps), LINE - 1)
+        aligned = t.let(f"icmp eq i64 {rest}, 0", "i1").name
+        return t.let(f"and i1 {aligned}, {known[stmt.past.when].name}", "i1").name
+
+    def _one_square(
+        self,
+        stmt: Squares,
+        known: Known,
+        row: str,
+        column: str,
+        straight: str,
+        staged: str,
+        left: tuple[str, str] | None = None,
+    ) -> None:
+        """A square, stored past the caches where that is `straight`, or on the stage; `left` are the rows and columns from here to the rim, where
+        it is not inside.
+        """
         t, width, (rows, columns) = self.text, stmt.lanes, left or (None, None)
         mask = self.below(columns, width) if columns else None
         each: list[Group] = []
@@ -93,9 +125,17 @@ class InRegisters(Tiles):
         goal, stride = self.first_place(stmt.store, axis, first, here)
         if stmt.past:
             at = t.index("sub", *((row, known[stmt.top].name) if stmt.across else (column, known[stmt.left].name)))
-            stage, when = self._pointer(stmt.past.stage.name, dtype, at), known[stmt.past.when].name
-            goal = t.let(f"select i1 {when}, ptr {stage}, ptr {goal}", "ptr").name
-            stride = t.select(when, str(stmt.past.length), stride)
+            stage = self._pointer(stmt.past.stage.name, dtype, at)
+            goal = t.let(f"select i1 {staged}, ptr {stage}, ptr {goal}", "ptr").name
+            stride = t.select(staged, str(stmt.past.length), stride)
+
+        def stored(how: str) -> None:
+            for x, address in zip(lines, self.steps(goal, stride, dtype, width, None), strict=True):
+                t.put(f"store {x}, ptr {address}, align {how}")
+
+        if not left and straight != "false":
+            t.either(straight, lambda: stored(f"{LINE}, !nontemporal !0"), lambda: stored(str(size)))
+            return
         for k, (x, address) in enumerate(zip(lines, self.steps(goal, stride, dtype, width, many), strict=True)):
             if not many or not some:
                 t.put(f"store {x}, ptr {address}, align {size}")
