@@ -67,6 +67,14 @@ def test_launches_as_text(gpu: xt.Device, golden: Golden, name: str) -> None:
     golden(f"gpu_{name.replace(' ', '_')}.nest", LAUNCHED[name][0](gpu).nest + "\n")
 
 
+def test_a_few_very_long_rows_are_stored_by_as_many_threads_as_they_have_elements(gpu: xt.Device) -> None:
+    w = empty(gpu, 2, 1 << 20)
+    plan = xt.plan(w, w - xt.mean(w, axis=1, keepdims=True))
+    assert plan.launches == 3
+    assert "kernel2: for i0 < n0, i1 < n1: a thread each" in plan.nest
+    assert xt.plan(empty(gpu, 2), xt.sum(w, axis=1)).launches == 2
+
+
 def test_plan_of_nothing_launches_nothing(gpu: xt.Device) -> None:
     t = empty(gpu, 0, 4)
     for plan in (xt.plan(t, t + 1), xt.plan(empty(gpu, 3), 1.0, "null")):

@@ -133,8 +133,12 @@ class _Planner:
             found = [f for f in folds if f.free == depth and not self._cut(f)]
             if found and (depth or not self.axes):
                 rows = [f for f in found if f.order != PAIRS]
-                return rows or found
+                return rows or (found if self._are_blocks_enough(found[0]) else [])
         return []
+
+    def _are_blocks_enough(self, f: Fold) -> bool:
+        """Whether a block at every point that a fold depends on is enough to store what lies along the other axes."""
+        return len(f.free) == len(self.axes) or self._points(f) * BLOCK >= self.enough
 
     def _of_rows(self, grid: Grid) -> Grid:
         """With the elements of a row held, where they are few enough, and folds and stores walk the same row."""
