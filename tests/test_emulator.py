@@ -297,6 +297,19 @@ def test_a_divergent_barrier_is_an_error(emulator: Emulator, name: str, why: str
     assert emulator.error == why
 
 
+WAITS = """
+extern "C" __global__ void waits(int* done) {
+    while (*(volatile int*)done < 1) __nanosleep(100);
+}
+"""
+
+
+def test_a_block_that_waits_for_one_that_has_not_run_is_an_error(run: Callable[..., None], emulator: Emulator) -> None:
+    run(WAITS, "waits", 2, 32, np.ones(1, "i4"))
+    assert emulator.launch(emulator.function(WAITS, "waits"), (2, 1, 1), (32, 1, 1), [np.zeros(1, "i4")]) == 719
+    assert "block 0 waits for one that has not run" in emulator.error
+
+
 def test_threads_that_returned_are_not_waited_for(run: Callable[..., None], emulator: Emulator) -> None:
     out = np.zeros(64, "i4")
     run(DIVERGENT, "gone", 1, 64, out)

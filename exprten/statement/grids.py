@@ -178,17 +178,14 @@ class Grids:
         return self._device, self._fast_math
 
     @cached_property
-    def rows(self) -> tuple[Rows, bool] | None:
-        """What lists of rows like this one launch, and whether their indices have 64 bits; None where they are launched one by one."""
+    def rows(self) -> tuple[Rows, bool]:
+        """What lists of rows like this one launch, and whether their indices have 64 bits."""
         kernel, order, overlapping = self._of
-        if order != "any":
-            return None
-        found = rows(alike(kernel), self._renamed, self._chip.multiprocessors, overlapping)
-        return None if found is None else (found, is_wide(found, self._renamed))
+        found = rows(alike(kernel), self._renamed, self._chip.multiprocessors, order, overlapping)
+        return found, is_wide(found, self._renamed)
 
     def listed(self, own: Sequence[int]) -> Listed:
         """The text for lists of rows like this one, whose scalars `own` may differ."""
-        assert self.rows is not None, "rows that are launched together"
         return listed(self.rows[0], self._renamed, self.rows[1], own)
 
     @property

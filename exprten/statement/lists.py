@@ -1,4 +1,4 @@
-"""Lists of rows of tensors on a GPU: all rows of one kind share their launches, which find them in a table in the device's memory.
+"""Lists of rows of tensors on a GPU: all rows of one kind share a launch, which finds them in a table in the device's memory.
 
 The table is uploaded through page-locked memory without waiting, and again only where an address or a size is another one.
 """
@@ -72,21 +72,20 @@ class Lists(Grids):
         return self._queued[alike]
 
     def looked_at(self, rows: Numbers) -> Looked:
-        """What is launched for the rows of a table."""
         made = filled(self.row, rows)
-        entries, program = self.cuda.entries, self.row.program
-        launches = [
-            Launched(replace(entry, each=one.team), int(points.sum()), int(blocks.sum()))
-            for entry, one, points, blocks in zip(entries, self.row.launches, made.points, made.blocks, strict=True)
-        ]
-        at_once, work = [entry.at_once for entry in entries], list[tuple[int, float]]()
+        (entry,), program, stages = self.cuda.entries, self.row.program, self.row.stages
+        blocks = sum(int(each.sum()) for each in made.blocks)
+        shared = Launched(entry, blocks, blocks)
+        if not self.row.staged:
+            shared = replace(shared, entry=replace(entry, each=stages[0].team), points=int(made.points[0].sum()))
+        at_once, work = [one.at_once for one in stages], list[tuple[int, float]]()
         for n in range(len(rows)):
             sizes = {name: int(numbers[n]) for name, numbers in made.sizes.items()}
-            threads = [int(blocks[n]) * entry.threads for entry, blocks in zip(entries, made.blocks, strict=True)]
+            threads = [int(each[n]) * entry.threads for each in made.blocks]
             given = replace(program, sizes=()), sizes, at_once, threads
             work.append((gridwork.evaluated(*given), gridwork.spread(*given)))
-        nest = gridtext.show(replace(program, sizes=()))
-        return Looked(nest, launches, self.explained(launches), made.scratch, work)
+        nest = gridtext.show(replace(program, sizes=()), gridtext.STAGES if self.row.staged else gridtext.LAUNCHES)
+        return Looked(nest, [shared], self.explained([shared]), made.scratch, work)
 
     def run(self, address: int, words: bytes, stream: Stream, scratch: int) -> None:
         """Call machine code that launches lists."""
@@ -107,12 +106,13 @@ class Lists(Grids):
 
     def _uploaded(self, rows: Numbers, stream: Stream) -> Table:
         made = filled(self.row, rows)
-        row_of = [np.repeat(np.arange(len(rows), dtype=np.int32), each) for each in made.blocks]
-        address, memory = upload(made.lines.tobytes() + b"".join(one.tobytes() for one in row_of), stream)
-        counts = [len(one) for one in row_of]
-        starts = address + made.lines.nbytes + 4 * (np.cumsum(counts) - counts)
-        room = (made.scratch,) if self.row.program.scratch else ()
-        return Table((address, *map(int, starts), *counts, *room), made.scratch, memory)
+        listed, numbers = self.row, np.arange(len(rows), dtype=np.int32) * len(made.blocks)
+        row_of = np.concatenate([np.repeat(numbers + stage, each) for stage, each in enumerate(made.blocks)])
+        done = np.zeros(1 + len(rows) if listed.staged else 0, np.int32)
+        address, memory = upload(made.lines.tobytes() + row_of.tobytes() + done.tobytes(), stream)
+        starts = [address + made.lines.nbytes, address + made.lines.nbytes + row_of.nbytes]
+        room = (made.scratch,) if listed.program.scratch else ()
+        return Table((address, *starts[: 1 + listed.staged], len(row_of), *room), made.scratch, memory)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Looked:
 
 @dataclass(frozen=True)
 class Filled:
-    """A table: its lines, the sizes in them by name, for each launch how many points and blocks every row has, and bytes of scratch
+    """A table: its lines, the sizes in them by name, for each stage how many points and blocks every row has, and bytes of scratch
     memory for all.
     """
 
@@ -145,9 +145,10 @@ def filled(listed: Listed, rows: Numbers) -> Filled:
     leaves, sizes = len(kernel.leaves), len(kernel.sizes)
     known: dict[str, Any] = {size.name: rows[:, leaves + n] for n, size in enumerate(kernel.sizes)}
     known |= {name: np.broadcast_to(per, many) for name, per in lengths(listed.cuts, known).items()}
-    points = [np.broadcast_to(number(one.points, known), many) for one in listed.launches]
-    blocks = [-(-count // one.each) for count, one in zip(points, listed.launches, strict=True)]
-    first = [np.cumsum(each) - each for each in blocks]
+    points = [np.broadcast_to(number(one.points, known), many) for one in listed.stages]
+    blocks = [-(-count // one.each) for count, one in zip(points, listed.stages, strict=True)]
+    first = np.cumsum(np.stack(blocks)).reshape(len(blocks), many) - blocks
+    ends: Any = np.cumsum(blocks, axis=0) if listed.staged else ()
     begins, end = list[Any](), 0
     for leaf, count in listed.program.scratch:
         nbytes = -(-np.broadcast_to(number(count, known), many) * leaf.dtype.itemsize // PART) * PART
@@ -158,7 +159,7 @@ def filled(listed: Listed, rows: Numbers) -> Filled:
         scalar_words(np.ascontiguousarray(words), kernel.params[n].dtype)
         for n, words in zip(listed.own, rows[:, leaves + sizes :].T, strict=True)
     ]
-    columns = [*first, *rows[:, : leaves + sizes].T, *pers, *begins, *scalars]
+    columns = [*first, *ends, *rows[:, : leaves + sizes].T, *pers, *begins, *scalars]
     return Filled(np.stack(columns, axis=1, dtype=np.int64), known, points, blocks, end)
 
 
@@ -181,9 +182,9 @@ _lock = lock()
 
 
 def lists_of(launch: Launch, own: tuple[int, ...] = ()) -> Lists | None:
-    """The launches of lists of rows like one, whose scalars `own` may differ; None where such rows are launched one by one."""
+    """The launch of lists of rows like one, whose scalars `own` may differ; None on the CPU."""
     grids = launch.grids
-    if grids is None or grids.rows is None:
+    if grids is None:
         return None
     with _lock:
         if own not in grids.lists:
@@ -224,9 +225,14 @@ def kinds_of(rows: Sequence[Row]) -> list[Kind]:
             kind.lines.append(line)
         kind.rows.append(n)
     for kind in found.values():
-        if len(kind.rows) == 1:
+        if len(kind.rows) == 1 and _is_one_launch(rows[kind.rows[0]].launch):
             kind.lists = None
     return list(found.values())
+
+
+def _is_one_launch(launch: Launch) -> bool:
+    """Whether a row alone needs no table for that."""
+    return launch.grids is None or len(launch.grids.cuda.entries) == 1
 
 
 def run_rows(rows: Sequence[Row]) -> None:

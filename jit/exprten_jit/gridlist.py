@@ -1,7 +1,10 @@
 """What a GPU launches for a list of rows of tensors: one program for rows of every size.
 
 What is folded is taken to be long: a warp folds along a row, and a fold of all elements is cut into parts. How long parts are is said
-for each row, so rows of 3 and of 3 million elements share all launches. Rows that are held in registers share theirs among themselves.
+for each row, so rows of 3 and of 3 million elements share a launch. Rows that are held in registers share theirs among themselves, and
+so do rows of which a few very long ones are folded along, in parts.
+
+The grids of a program are stages of one launch.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from .grid import MOST_PARTS, Grid, Program, program
+from .grid import BLOCK, MOST_PARTS, WARP, Grid, Program, program
 from .ir import Axis, Fold, Kernel, Leaf, Size, Value, axis, size
 from .reducers import Order
 from .rewrite import substitute, walk
@@ -27,20 +30,57 @@ class Rows:
     short: bool
 
 
-def rows(kernel: Kernel, sizes: Mapping[str, int], multiprocessors: int, overlapping: Collection[Leaf]) -> Rows | None:
-    """The program of rows like one of these sizes; None where that has to be cut into parts and a list's is not: where long folds are
-    needed at a few points.
-    """
-    own = _as_it_lies(program(kernel, sizes, multiprocessors, "any", overlapping))
+def rows(
+    kernel: Kernel, sizes: Mapping[str, int], multiprocessors: int, order: str, overlapping: Collection[Leaf]
+) -> Rows:
+    """The program of rows like one of these sizes."""
+
+    def of(sizes: Mapping[str, int]) -> Program:
+        return _staged(program(kernel, sizes, multiprocessors, order, overlapping))
+
+    own = of(sizes)
+    if order != "any":
+        return Rows(own, short=False)
     if not own.sizes and (any(g.held for g in own.grids) or (kernel.axes and [g.team for g in own.grids] == [1])):
         return Rows(own, short=True)
-    every = _as_it_lies(program(kernel, dict.fromkeys(sizes, ANY), multiprocessors, "any", overlapping))
-    return Rows(every, short=False) if len(own.sizes) <= len(every.sizes) else None
+    every = of(dict.fromkeys(sizes, ANY))
+    if len(own.sizes) <= len(every.sizes):
+        return Rows(every, short=False)
+    few = _few(own)
+    found = of({name: 1 if name in few else ANY for name in sizes})
+    return Rows(replace(found, grids=tuple(map(_of_any_length, found.grids))), short=False)
 
 
-def _as_it_lies(program: Program) -> Program:
-    """Without squares: a block takes a stretch of a row's points."""
-    return replace(program, grids=tuple(replace(grid, squared=False) for grid in program.grids))
+def _few(program: Program) -> set[str]:
+    """The sizes that say at how many points a program has the folds that it cuts."""
+    cut = [per for per, _ in program.sizes]
+    extents = [
+        extent
+        for grid in program.grids
+        if any(per in walk(*(e for _, e in grid.axes)) for per in cut)
+        for _, extent in grid.axes
+        if not any(per in walk(extent) for per in cut)
+    ]
+    return {x.name for x in walk(*extents) if isinstance(x, Size)}
+
+
+def _staged(program: Program) -> Program:
+    """Without squares: a block takes a stretch of a row's points. Stages of one launch have blocks of as many threads, and one of them
+    has shared memory to hold rows.
+    """
+    grids, held = list[Grid](), False
+    for grid in program.grids:
+        now = replace(_of_any_length(grid) if held else grid, squared=False)
+        if now.team > WARP and len(program.grids) > 1:
+            now = replace(now, team=BLOCK)
+        held = held or now.held
+        grids.append(now)
+    return replace(program, grids=tuple(grids))
+
+
+def _of_any_length(grid: Grid) -> Grid:
+    """With rows in memory, not in registers."""
+    return replace(grid, held=False, team=WARP) if grid.held else grid
 
 
 def alike(kernel: Kernel) -> Kernel:

@@ -12,11 +12,14 @@ from .reducers import PAIRS
 from .text import Namer
 from .text import show as show_value
 
+LAUNCHES, STAGES = "kernel", "kernel, stage "  # what the grids of a program are: the first launch has no number
 
-def show(program: Program) -> str:
-    """The launches on a few lines each: what a thread or a warp is for, the folds, what is stored."""
+
+def show(program: Program, called: str = LAUNCHES) -> str:
+    """The launches, or the stages of one, on a few lines each: what a thread or a warp is for, the folds, what is stored."""
     memory = [f"scratch {leaf.name}: {leaf.dtype}[{show_value(count)}]" for leaf, count in program.scratch]
-    lines = [line for n, grid in enumerate(program.grids) for line in _Grid(grid).lines(f"kernel{n or ''}")]
+    names = [f"{called}{n or ('' if called == LAUNCHES else n)}" for n in range(len(program.grids))]
+    lines = [line for name, grid in zip(names, program.grids, strict=True) for line in _Grid(grid).lines(name)]
     return "\n".join([*memory, *(f"{size.name} = {number}" for size, number in program.sizes), *lines])
 
 

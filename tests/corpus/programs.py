@@ -127,6 +127,38 @@ def folded_lists(bench: Bench) -> None:
     centred.foreach(some([(6, 40), (600, 5), (3, 7), (1, 20)]))
 
 
+@xt.kernel
+def moved(a, b, c, *, by):  # type: ignore[no-untyped-def]
+    a[...] = by * b + c
+    c -= a
+
+
+@xt.kernel
+def spread(y, x):  # type: ignore[no-untyped-def]
+    y -= (x - xt.mean(x, axis=1, keepdims=True)) / xt.std(x) * xt.max(x, axis=1, keepdims=True)
+
+
+@group("lists of tensors that wait")
+def waiting_lists(bench: Bench) -> None:
+    rng = np.random.default_rng(4)
+
+    def some(*shapes: tuple[int, ...]) -> list[xt.Tensor]:
+        return [bench.tensor(rng.standard_normal(shape).astype("f4")) for shape in shapes]
+
+    bench.about("stores in order")
+    for first, second in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
+        whole = some((5,), (1100,), (1,), (64,), (3000,))
+        rest = some(*((len(x.numpy()) - 1,) for x in whole))
+        moved.foreach([x[first] for x in whole], [x[second] for x in whole], rest, by=0.5)
+    bench.about("a few long rows")
+    shapes = [(2, 8500), (1, 20000), (3, 8200), (0, 9000)]
+    soft.foreach(some(*shapes), some(*shapes))
+    last.foreach([bench.tensor(np.zeros(shape[:-1], "i8")) for shape in shapes], some(*shapes))
+    bench.about("folds of folds, of rows of many lengths")
+    shapes = [*shapes, (6, 40), (200, 5), (40, 700), (20, 5000), (1, 1)]
+    spread.foreach(some(*shapes), some(*shapes))
+
+
 @group("optimisers")
 def optimisers(bench: Bench) -> None:
     rng = np.random.default_rng(2)

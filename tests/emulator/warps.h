@@ -12,6 +12,8 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) { wait_for_warp(Wait::sync, 
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
+// Blocks run one after the other, and no other can be what a thread waits for.
+inline void __nanosleep(unsigned) { fail(launch_failure, "block %u waits for one that has not run", block_index.x); }
 
 // A lane outside of its segment of `width` lanes gets its own value.
 template <class T>

@@ -173,8 +173,8 @@ class Function(Squares):
                 known.values[x] = x.name
         count = reduce(lambda a, b: a * b, (e for _, e in grid.axes), index(1))
         each, threads = 1, ORDERED_THREADS if grid.order != "any" else grid.team if grid.team > WARP else THREADS
-        self.block_threads = threads
-        self._begin(name, threads)
+        self.called, self.block_threads = name, threads
+        self._begin()
         self.body = len(self.lines)
         if grid.order != "any":
             self._in_order(known, count)
@@ -185,13 +185,18 @@ class Function(Squares):
             each, count = threads, self.squares(known)
         else:
             count = self._points(known, count)
-        self.lines.append("}")
+        self._end()
         return Entry(name, self.arguments, threads, count, each, grid.order != "any", at_once=self.at_once)
 
-    def _begin(self, name: str, threads: int) -> None:
+    def _begin(self) -> None:
         """The line before the body."""
-        parameters = ", ".join(self._parameter(x) for x in self.arguments)
-        self.lines.append(f'extern "C" __global__ void __launch_bounds__({threads}) {name}({parameters}) {{')
+        given = ", ".join(self._parameter(x) for x in self.arguments)
+        bounds = f"__launch_bounds__({self.block_threads})"
+        self.lines.append(f'extern "C" __global__ void {bounds} {self.called}({given}) {{')
+
+    def _end(self) -> None:
+        """The line after the body."""
+        self.lines.append("}")
 
     def _parameter(self, x: Argument) -> str:
         if isinstance(x, Size):

@@ -149,6 +149,35 @@ static __device__ __forceinline__ signed char xt_first(signed char x) { return _
 static __device__ __forceinline__ unsigned char xt_first(unsigned char x) { return __shfl_sync(0xffffffffu, (int)x, 0); }
 static __device__ __forceinline__ short xt_first(short x) { return __shfl_sync(0xffffffffu, (int)x, 0); }
 static __device__ __forceinline__ unsigned short xt_first(unsigned short x) { return __shfl_sync(0xffffffffu, (int)x, 0); }""",
+    "xt_taken": """
+// the number of a piece of work: blocks take them in the order in which they begin
+static __device__ __forceinline__ int xt_taken(int* count) {
+    const int taken = atomicAdd(count, 1);
+    if (taken == (int)gridDim.x - 1) atomicExch(count, 0);  // the next launch begins at 0
+    return taken;
+}""",
+    "xt_wait": """
+// for blocks that have begun before
+static __device__ __forceinline__ void xt_wait(const int* done, int pieces) {
+    if (threadIdx.x == 0) {
+        while (*(const volatile int*)done < pieces) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+            __nanosleep(100);
+#endif
+        }
+        __threadfence();
+    }
+    __syncthreads();
+}""",
+    "xt_done": """
+// a piece of a row, of so many
+static __device__ __forceinline__ void xt_done(int* done, int pieces) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        if (atomicAdd(done, 1) == pieces - 1) atomicExch(done, 0);  // nobody of this row waits any more
+    }
+}""",
     "xt_pack": """
 // elements that are read and written at once
 template <typename T, int N> struct alignas(sizeof(T) * N) xt_pack { T at[N]; };""",
