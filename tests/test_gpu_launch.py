@@ -404,14 +404,41 @@ def test_a_list_of_folds_is_replayed_by_a_graph(driver: EmulatedDriver) -> None:
         np.testing.assert_array_equal(w.numpy(), u.numpy())
 
 
-def test_a_scalar_that_differs_between_rows_is_not_shared(driver: EmulatedDriver) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "complex64"])
+def test_a_scalar_that_differs_between_rows_stands_in_the_table(driver: EmulatedDriver, dtype: str) -> None:
     @xt.kernel
-    def scaled(w, *, lr):  # type: ignore[no-untyped-def]
-        w *= lr / w.shape[0]
+    def scaled(w, *, lr, by):  # type: ignore[no-untyped-def]
+        w[...] = w * (lr * w.shape[0]) + by
 
-    ws = [xt.ones(n, device=xt.gpu(0)) for n in (2, 4, 2)]
-    scaled.foreach(ws, lr=8.0)
-    assert [float(w.numpy()[0]) for w in ws] == [4.0, 2.0, 4.0]
+    results = []
+    for device in (xt.cpu(), xt.gpu(0)):
+        ws = [xt.ones(n, dtype, device=device) for n in (2, 4, 2, 3, 50)]
+        for lr, by in ((3, 2), (3, 2), (3, 2), (3, 2), (3, 1), (5, 1), (5, 1)):
+            start = len(launches(driver))
+            scaled.foreach(ws, lr=lr, by=by)
+            assert len(launches(driver)) - start == (device.kind == "gpu")
+        results.append([w.numpy() for w in ws])
+    for here, there in zip(*results, strict=True):
+        np.testing.assert_array_equal(here, there)
+
+
+@direct
+def test_a_scalar_that_differs_between_rows_is_uploaded_where_it_is_another(driver: EmulatedDriver) -> None:
+    @xt.kernel
+    def scaled(w, *, lr, by):  # type: ignore[no-untyped-def]
+        w[...] = w * (lr / w.shape[0]) + by
+
+    ws = [xt.ones(n, device=xt.gpu(0)) for n in (2, 4, 8)]
+    for _ in range(4):
+        scaled.foreach(ws, lr=8.0, by=0.0)
+    asked = ("copy", "launch")
+    for lr, by, expected in ((8.0, 1.0, ["launch"]), (4.0, 1.0, ["copy", "launch"]), (4.0, 2.0, ["launch"])):
+        for w in ws:
+            w[...] = 1
+        assert new(driver, lambda: scaled.foreach(ws, lr=lr, by=by), *asked) == expected  # noqa: B023
+        assert python_runs(lambda: scaled.foreach(ws, lr=lr, by=by)) == 0  # noqa: B023
+        each = [lr / len(w.numpy()) for w in ws]
+        assert [float(w.numpy()[0]) for w in ws] == [(x + by) * x + by for x in each]
 
 
 def test_rows_of_several_streams_are_fenced(driver: EmulatedDriver) -> None:

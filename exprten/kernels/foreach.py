@@ -12,7 +12,7 @@ from ..errors import AliasError, ExprtenError
 from ..expression.leaf import Leaf
 from ..options import current
 from ..statement.launch import DIRECT_AFTER
-from ..statement.lists import Lists, Row, lists_of, run_rows
+from ..statement.lists import Lists, Row, lists_of_rows, run_rows
 from ..statement.overlap import shares
 from ..statement.running import Launch, Statement, run
 from .arguments import Arguments, Definition, Ready, traced
@@ -101,8 +101,8 @@ class Foreach(Entrance):
             return
         form = calls[0].form(positional, names)
         kinds: dict[entries.Row | None, tuple[Trace, Lists | None]] = {}
-        for call, (trace, statement, launch) in zip(calls, prepared, strict=True):
-            lists = lists_of(launch, trace.own)
+        every = lists_of_rows([_row(*one) for one in prepared])
+        for call, (trace, statement, launch), lists in zip(calls, prepared, every, strict=True):
             if lists is not None or launch.grids is None:
                 kinds[row_of(form, trace, call.tensors, statement, launch, lists)] = trace, lists
             else:

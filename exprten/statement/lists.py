@@ -197,6 +197,30 @@ def lists_of(launch: Launch, own: tuple[int, ...] = ()) -> Lists | None:
         return found
 
 
+def lists_of_rows(rows: Sequence[Row]) -> list[Lists | None]:
+    """The launch of each row's list. Scalars that rows of one launch are called with differently are in its table."""
+    found = [lists_of(row.launch, row.own) for row in rows]
+    first, differing = dict[Lists, list[bytes]](), dict[Lists, set[int]]()
+    for row, lists in zip(rows, found, strict=True):
+        if lists is not None:
+            words = _scalars(row)
+            known = first.setdefault(lists, words)
+            if known != words:
+                numbers = {n for n, (a, b) in enumerate(zip(known, words, strict=True)) if a != b}
+                differing.setdefault(lists, set(row.own)).update(numbers)
+    own = {lists: tuple(sorted(numbers)) for lists, numbers in differing.items()}
+    return [
+        lists_of(row.launch, own.get(lists, row.own)) if lists is not None else None
+        for row, lists in zip(rows, found, strict=True)
+    ]
+
+
+def _scalars(row: Row) -> list[bytes]:
+    """A word each."""
+    packed = row.launch.scalars.pack(*row.scalars)
+    return [packed[n : n + 8] for n in range(0, len(packed), 8)]
+
+
 @dataclass
 class Kind:
     """Rows that one kernel runs, by their number: one by one, or with `lists` together, called with the scalars `given`."""
@@ -215,8 +239,7 @@ class Kind:
 def kinds_of(rows: Sequence[Row]) -> list[Kind]:
     """The kinds of rows of a list that share no memory."""
     found: dict[object, Kind] = {}
-    for n, row in enumerate(rows):
-        lists = lists_of(row.launch, row.own)
+    for n, (row, lists) in enumerate(zip(rows, lists_of_rows(rows), strict=True)):
         if lists is None:
             kind = found.setdefault(id(row.launch.code) if row.launch.grids is None else (n,), Kind(None, b"", [], []))
         else:
@@ -248,8 +271,7 @@ def run_rows(rows: Sequence[Row]) -> None:
 
 def taken_apart(listed: Listed, row: Row) -> tuple[bytes, bytes]:
     """The scalars that all rows of a launch have, and what is a row's own: addresses, sizes and scalars."""
-    launch, scalars = row.launch, row.launch.scalars.pack(*row.scalars)
-    words = [scalars[8 * n : 8 * n + 8] for n in range(len(listed.kernel.params))]
+    launch, words = row.launch, _scalars(row)
     given, own = (b"".join(words[n] for n in numbers) for numbers in (listed.given, listed.own))
     return given, launch.places(row.addresses) + launch.sizes[: 8 * len(listed.kernel.sizes)] + own
 

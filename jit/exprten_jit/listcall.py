@@ -363,19 +363,24 @@ class _Lists(Reading):
             return t.let(f"getelementptr i64, ptr {place}, i64 {k}", "ptr").name
 
         changed = self._read(diff)
-        for k, word in enumerate((kernel, *read.words)):
-            old = self._read(at(k))
-            one = t.let(f"xor {word}, {old}", "i64").name
-            changed = t.let(f"or i64 {changed}, {one}", "i64").name
+        scalars_at = 1 + len(read.words)
+        for k, word in enumerate((kernel, *read.words, *scalars)):
+            if k < scalars_at or (row.queued is not None and k - scalars_at not in row.given):  # it stands in a table
+                old = self._read(at(k))
+                one = t.let(f"xor i64 {self._bits(word)}, {old}", "i64").name
+                changed = t.let(f"or i64 {changed}, {one}", "i64").name
             t.put(f"store {word}, ptr {at(k)}")
         t.put(f"store i64 {changed}, ptr {diff}")
-        for k, word in enumerate(scalars, 1 + len(read.words)):
-            t.put(f"store {word}, ptr {at(k)}")
         for k in range(self.width):
             low, high = read.spans[k] if k < len(read.spans) else ("0", "0")
             written = int(k < len(read.spans) and row.operands[k].written)
             t.put(f"store i64 {low}, ptr {at(self.spans + 2 * k)}")
             t.put(f"store i64 {t.index('add', t.index('shl', high, 1), written)}, ptr {at(self.spans + 2 * k + 1)}")
+
+    def _bits(self, word: str) -> str:
+        """An `i64` or a `double` as an integer."""
+        kind, value = word.split(" ", 1)
+        return value if kind == "i64" else self.text.let(f"bitcast {word} to i64", "i64").name
 
     def _compared(self, block: str, diff: str) -> str:
         """Require that no row writes what another one reads or writes, where anything has changed since that was seen last. Returns
