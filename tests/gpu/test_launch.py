@@ -61,6 +61,37 @@ def test_lists_of_tensors(gpus):
         np.testing.assert_array_equal(here, there)
 
 
+@xt.kernel
+def trusted(w, g, *, lr):
+    w -= lr * (xt.norm(w) / (xt.norm(g) + 1e-6)) * (g - xt.mean(g)) / w.shape[0]
+
+
+@xt.kernel
+def whitened(w, x):
+    w -= (x - xt.mean(x, axis=1, keepdims=True)) / (xt.std(x) + xt.max(x, axis=1, keepdims=True))
+
+
+@xt.kernel
+def moved(a, b, *, by):
+    a[...] = by * b
+
+
+def test_lists_of_tensors_that_wait_for_their_folds(gpus):
+    mixed = [(n,) for n in range(2, 300)] + [(7, 5), (3_000_000,), (512, 1024), (0,), (40_000,)]
+    rows = [(2, 1_000_000), (3, 70_000), (40, 5000), (300, 20), (1000, 400), (90, 3000)]
+    results = []
+    for device in (xt.cpu(), gpus[0]):
+        ws, gs, us, xs = on(device, *mixed), on(device, *mixed), on(device, *rows), on(device, *rows)
+        held = on(device, (5,), (100_000,), (3,))
+        for lr in np.linspace(0.1, 1, 20):
+            trusted.foreach(ws, gs, lr=float(lr))
+            whitened.foreach(us, xs)
+            moved.foreach([t[1:] for t in held], [t[:-1] for t in held], by=0.5)
+        results.append([t.numpy() for t in (*ws, *us, *held)])
+    for here, there in zip(*results, strict=True):
+        np.testing.assert_array_equal(here, there)
+
+
 def test_a_graph_is_replayed_with_a_number_that_changes(gpus):
     results = []
     for device in (xt.cpu(), gpus[0]):
