@@ -1,5 +1,6 @@
 """The launch path of statements on a GPU, which is emulated: direct calls, lists in one launch, graphs."""
 
+import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -379,6 +380,33 @@ def test_rows_that_wait_are_one_launch_with_the_bits_of_each_alone(
         for one, other, cpu in zip(ones, others, cpus, strict=True):
             np.testing.assert_array_equal(other.numpy(), one.numpy())
             np.testing.assert_array_equal(other.numpy(), cpu.numpy())
+
+
+def test_a_stage_waits_for_all_of_the_stages_before(driver: EmulatedDriver) -> None:
+    ws, gs = on(xt.gpu(0), *FOLDED), on(xt.gpu(0), *FOLDED)
+    trusted.foreach(ws, gs, lr=0.0)
+    trace, prepared = Arguments(trusted._of, trusted._of.bind(ws[0], gs[0], lr=0.0)).prepare()
+    assert prepared is not None
+    lists = lists_of(prepared[1], trace.own)
+    assert lists is not None
+    ((table,),) = (known.values() for known in lists._tables.values())
+    rows, row_of, done, pieces = table.words[:4]
+    stages = len(lists.row.stages)
+    owner = np.ctypeslib.as_array((ctypes.c_int32 * pieces).from_address(row_of))
+    words = (row_of - rows) // 8 // len(FOLDED)
+    lines = np.ctypeslib.as_array((ctypes.c_int64 * (words * len(FOLDED))).from_address(rows)).reshape(-1, words)
+    counters = np.ctypeslib.as_array((ctypes.c_int32 * (1 + len(FOLDED))).from_address(done))
+    assert not counters.any()
+    assert (np.diff(owner % stages) >= 0).all()
+    for piece in np.flatnonzero(owner % stages):
+        row, stage = divmod(owner[piece], stages)
+        counters[0], counters[1 + row] = piece, lines[row, stages + stage - 1] - 1  # one is not done
+        with pytest.raises(xt.DeviceError, match="719"):
+            trusted.foreach(ws, gs, lr=0.0)
+        assert "block 0 waits for one that has not run" in driver.emulator.error  # the first to begin
+        counters[:] = 0
+    trusted.foreach(ws, gs, lr=0.0)
+    assert not counters.any()
 
 
 @pytest.mark.parametrize("count", [2, 700])
