@@ -62,11 +62,19 @@ def _at(store: Store, axis: Axis, j: int) -> Store:
 
 
 def _along(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
-    """The elements of a row in the order of all: l with l + half, those that exist."""
+    """The elements of a row in the order of all: l with l + half, those that exist; where any order does, neighbours first."""
     found, half = list(elements), SHORT[0] // 2
+    if reducer_of(node.reducer).exact(node.dtype):
+        return _neighbours(node, found)
     while half:
         found = [combined(node, x, found[k + half]) if k + half < len(found) else x for k, x in enumerate(found[:half])]
         half //= 2
+    return found[0]
+
+
+def _neighbours(node: Fold, found: list[Sequence[Value]]) -> Sequence[Value]:
+    while len(found) > 1:
+        found = [joined(node, x, found[k + 1]) if k + 1 < len(found) else x for k, x in enumerate(found) if k % 2 == 0]
     return found[0]
 
 
@@ -76,11 +84,7 @@ def _across(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
     """
     row, found = reducer_of(node.reducer), list(elements)
     if row.exact(node.dtype):
-        while len(found) > 1:
-            found = [
-                joined(node, x, found[k + 1]) if k + 1 < len(found) else x for k, x in enumerate(found) if k % 2 == 0
-            ]
-        return found[0]
+        return _neighbours(node, found)
     assert node.order is not None, "a scheduled fold has an order"
     numbers = zip(identities(row, node.dtypes), node.dtypes, strict=True)
     nothing = tuple(const(number, dtype) for number, dtype in numbers)
