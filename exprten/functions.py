@@ -10,33 +10,110 @@ from exprten_jit.derived import TABLE
 
 from .expression import expr
 from .expression.expr import Apply, Expr, as_expr, build, cast, coerce, late
-from .expression.key import MANY_PATHS, Key
+from .expression.key import MANY_PATHS, Key, Operand
+from .expression.operators import SMALL
+from .expression.shape import pairs
 
 FUNCTIONS: dict[str, Callable[..., Expr]] = {}
 
 
 def _function(op: str, doc: str) -> Callable[..., Expr]:
     """The function of a row: as many operands as it has, tensors, expressions, arrays or numbers."""
-    arity = TABLE[op].arity
-    known: dict[Key, Key] = {}  # of a function of one operand: the operand's key -> the result's
-
-    def function(*operands: Any) -> Expr:
-        if len(operands) != arity:
-            raise TypeError(f"{op}: takes {arity} operand{'s' * (arity > 1)}, not {len(operands)}")
-        (x, *_) = operands
-        key = known.get(x.key) if arity == 1 and isinstance(x, Expr) else None
-        if key is None:
-            node = build(op, *operands)
-            if arity == 1 and isinstance(x, Expr) and node.key.paths <= MANY_PATHS and node.key.depth < MANY_PATHS:
-                known[x.key] = node.key
-            return node
-        node = Apply()
-        node.key, node.shape, node.a = key, x.shape, x
-        return node
-
+    function = {1: _of_one, 2: _of_two}.get(TABLE[op].arity, _of_several)(op)
     function.__name__ = function.__qualname__ = op
     function.__doc__ = doc
     return FUNCTIONS.setdefault(op, function)
+
+
+_MISSING = object()  # in place of an operand that was not given
+
+
+def _checked(op: str, *given: Any) -> Apply:
+    """The node of as many operands as the operation has. Raises TypeError for another number of them."""
+    arity, operands = TABLE[op].arity, [x for x in given if x is not _MISSING]
+    if len(operands) != arity:
+        raise TypeError(f"{op}: takes {arity} operand{'s' * (arity > 1)}, not {len(operands)}")
+    return build(op, *operands)
+
+
+def _small(key: Key) -> bool:
+    """Whether no tree with that key is too large."""
+    return key.paths <= MANY_PATHS and key.depth < MANY_PATHS
+
+
+def _of_one(op: str) -> Callable[..., Expr]:
+    known: dict[Operand, Key] = {}  # the operand's key -> the result's
+
+    def function(a: Any = _MISSING, /, *more: Any) -> Expr:
+        try:
+            key = None if more else known[a.key]
+        except (AttributeError, KeyError):
+            key = None
+        if key is None:  # not inside `except`: an error has no other one behind it
+            made = _checked(op, a, *more)
+            if isinstance(made.a, Expr) and _small(made.key):
+                known[made.a.key] = made.key
+            return made
+        node = Apply()
+        node.key = key
+        node.shape = a.shape
+        node.a = a
+        return node
+
+    return function
+
+
+def _of_two(op: str) -> Callable[..., Expr]:
+    known: dict[
+        Operand, dict[Operand, Key]
+    ] = {}  # the second operand's key, or `float` or `int` -> the first's -> the result's
+
+    def function(a: Any = _MISSING, b: Any = _MISSING, /, *more: Any) -> Expr:
+        cls = type(b)
+        try:
+            shape = a.shape
+            if cls is float:
+                key = known[float][a.key]
+            elif cls is int and SMALL > b > -SMALL:
+                key = known[int][a.key]
+            else:
+                key = known[b.key][a.key]
+                if b.shape is not shape:
+                    shape = pairs[shape, b.shape]
+        except (AttributeError, KeyError):
+            key = None
+        if key is None or more:
+            made = _checked(op, a, b, *more)
+            _keep(known, made)
+            return made
+        node = Apply()
+        node.key = key
+        node.shape = shape
+        node.a = a
+        node.b = b
+        return node
+
+    return function
+
+
+def _keep(known: dict[Operand, dict[Operand, Key]], made: Apply) -> None:
+    """Let a function of two operands find the key of a node by itself next time."""
+    a, b, key = made.a, made.b, made.key
+    if not isinstance(a, Expr) or not _small(key):
+        return
+    if isinstance(b, Expr):
+        known.setdefault(b.key, {})[a.key] = key
+    elif b.__class__ is float or (
+        b.__class__ is int and key.types[1].kind in "fc"
+    ):  # other ints are checked for their range
+        known.setdefault(b.__class__, {})[a.key] = key
+
+
+def _of_several(op: str) -> Callable[..., Expr]:
+    def function(*operands: Any) -> Expr:
+        return _checked(op, *operands)
+
+    return function
 
 
 def power(base: Any, exponent: Any) -> Expr:

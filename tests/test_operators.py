@@ -190,6 +190,55 @@ def test_a_handle_that_is_not_made_yet():
             statement()
 
 
+FUNCTIONS = (xt.hypot, xt.maximum, xt.arctan2, xt.less, xt.multiply)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_functions_of_two_operands_are_the_same_every_time(function):
+    theirs = getattr(np, function.__name__)
+    a = np.linspace(0.5, 2, 6, dtype=np.float32).reshape(2, 3)
+    operands = [a, a[:1], a.astype(np.float64), 0.5, 2, 2**63, 2**70, np.float64(0.5), np.int32(3), True, a > 1]
+    for other in operands:
+        ours = xt.asarray(other) if isinstance(other, np.ndarray) else other
+        x = xt.asarray(a)
+        for args, given in (((x, ours), (a, other)), ((ours, x), (other, a))):
+            want = theirs(*given)
+            keys = {function(*args).key for _ in range(3)}  # the second time the key is known
+            assert len(keys) == 1
+            got = function(*args)
+            assert (got.dtype, got.shape) == (want.dtype, want.shape)
+            np.testing.assert_allclose(xt.evaluate(got).numpy(), want, rtol=1e-6)
+
+
+def test_functions_of_known_operands_refuse_every_time():
+    x, y, small = xt.ones((2, 3)), xt.ones((4, 3)), xt.ones(3, np.uint8)
+    for _ in range(3):
+        assert xt.maximum(small, 7).dtype == np.uint8
+        assert xt.exp(x).shape == (2, 3)
+        with pytest.raises(OverflowError, match="300 does not fit uint8"):
+            xt.maximum(small, 300)
+        with pytest.raises(xt.ShapeError, match="maximum"):
+            xt.maximum(x, y)
+        with pytest.raises(TypeError, match="maximum: takes 2 operands, not 3"):
+            xt.maximum(x, x, x)
+        with pytest.raises(TypeError, match="exp: takes 1 operand, not 0"):
+            xt.exp()
+        with pytest.raises(TypeError, match="maximum: a list is no operand") as caught:
+            xt.maximum(x, [1.0])
+        assert caught.value.__context__ is None
+        xt.maximum(x, x), xt.maximum(y, y)
+
+
+def test_depth_of_functions_is_refused_every_time():
+    x = xt.ones(3)
+    for _ in range(2):
+        e = x
+        for _ in range(511):
+            e = xt.maximum(e, x)
+        with pytest.raises(xt.CompileError, match="nests 513 operations"):
+            xt.maximum(e, x)
+
+
 def test_a_node_that_lost_an_operand():
     t = xt.ones(4)
     for _ in range(6):
