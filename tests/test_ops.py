@@ -61,6 +61,7 @@ PRIMITIVE_ONLY = {
     "shift_left",
     "shift_right",
     "times",
+    "times_power",
 }  # what derived rows are made of
 # Within 4 ULP; every other operation to the bit.
 MATH = {
@@ -483,6 +484,10 @@ def primitive_cases() -> list[Case]:
         if row.name in {"where", "rarely"}:
             found += [(row.name, (BOOL, d, d), d) for d in ROWS if not d.part]
             continue
+        if row.name == "times_power":
+            reals, wholes = ([DTYPE_OF[f"{kind}{bits}"] for bits in (32, 64)] for kind in ("float", "int"))
+            found += [(row.name, (d, n), d) for d in reals for n in wholes]
+            continue
         for d in ROWS:
             if d.kind in row.llvm:
                 found.append((row.name, (d,) * row.arity, BOOL if row.name in COMPARISONS else d))
@@ -493,7 +498,7 @@ PRIMITIVE_CASES = primitive_cases()
 
 
 def primitive_id(case: Any) -> str | None:
-    return f"{case[0]}-{case[1][-1]}" if isinstance(case, tuple) else None
+    return f"{case[0]}-{'-'.join(map(str, dict.fromkeys(case[1][-2:])))}" if isinstance(case, tuple) else None
 
 
 def inside(name: str, operands: list[np.ndarray]) -> list[np.ndarray]:
@@ -537,7 +542,7 @@ def fused(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 PRIMITIVE_REFERENCE: dict[str, Callable[..., Any]] = {
     "quotient": quotient, "shift_left": np.left_shift, "shift_right": np.right_shift, "maximum": reference_maximum,
     "minimum": reference_minimum, "euclid": np.gcd, "popcount": lambda a: np.bitwise_count(a).astype(a.dtype),
-    "fma": fused, "rarely": np.where, "ipow": np.power, "times": np.multiply,
+    "fma": fused, "rarely": np.where, "ipow": np.power, "times": np.multiply, "times_power": np.ldexp,
     "scale": lambda a, k: np.ldexp(a, np.nan_to_num(k).astype(int)),
 }  # fmt: skip
 
@@ -755,6 +760,10 @@ template <class T> T xt_popcount(T a) {
 """
 
 
+def column_of(name: str, types: tuple[DType, ...]) -> str:
+    return "_".join(["f", name, *map(str, types)])
+
+
 @pytest.fixture(scope="module")
 def cpp(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     compiler = shutil.which("g++")
@@ -766,7 +775,7 @@ def cpp(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         parameters = ", ".join(f"const {d.cuda} *x{k}" for k, d in enumerate(types))
         value = template.format(*(f"x{k}[i]" for k in range(len(types))), T=result.cuda, U=unsigned(types[0]))
         lines.append(
-            f'extern "C" void f_{name}_{types[-1]}({result.cuda} *out, {parameters}, long long n) '
+            f'extern "C" void {column_of(name, types)}({result.cuda} *out, {parameters}, long long n) '
             f"{{ for (long long i = 0; i < n; ++i) out[i] = {value}; }}"
         )
     folder: Path = tmp_path_factory.mktemp("cuda")
@@ -784,7 +793,7 @@ def test_the_cuda_column_is_cpp_of_the_same_value(cpp, case):
     name, types, result = case
     operands = [np.ascontiguousarray(x) for x in inside(name, pairs(*(d.numpy for d in types)))]
     out = np.zeros(len(operands[0]), result.numpy)
-    function = getattr(cpp, f"f_{name}_{types[-1]}")
+    function = getattr(cpp, column_of(name, types))
     function(*(ctypes.c_void_p(a.ctypes.data) for a in (out, *operands)), ctypes.c_longlong(len(out)))
     assert_primitive(name, out, primitive_reference(name, operands), f"C++ of {name}")
 

@@ -204,6 +204,52 @@ def test_ldexp_rounds_once_and_nextafter_steps(dtype):
         assert_same_bits(xt.evaluate(xt.nextafter(x, y)).numpy(), np.nextafter(x, y), "nextafter")
 
 
+EDGES = (0, 1, -1, 23, -24, 52, -53, 126, 127, 128, -126, -127, -149, -150, 254, 277, -277, -298, 1023, 1024, -1022, -1023, -1074, -1075, 2046,
+         2098, -2098, -2148, 2**24 + 1, -(2**31), 2**31 - 1, 2**31, 2**53 + 1, -(2**63), 2**63 - 1)  # fmt: skip
+
+
+@pytest.mark.parametrize("whole", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_ldexp_has_one_rounding_for_every_exponent_at_every_width(monkeypatch, dtype, whole):
+    """Of edges, with the interpreter, and without the instruction, too."""
+    info = np.finfo(dtype)
+    rng, limits = np.random.default_rng(4), np.iinfo(whole)
+    some = (rng.integers(1, 2**20, 40) * float(info.smallest_subnormal)).astype(dtype)
+    some = np.concatenate([SPECIAL[dtype], some, -some, rng.normal(size=40).astype(dtype), [info.tiny, -info.max]])
+    x, n = (v.ravel() for v in np.meshgrid(some.astype(dtype), [n for n in EDGES if limits.min <= n <= limits.max]))
+    n = n.astype(whole)
+    with np.errstate(all="ignore"):
+        want = np.ldexp(x, n)
+    assert_same_bits(xt.evaluate(xt.ldexp(x, n)).numpy(), want, "ldexp")
+    row, types = of_numpy(dtype), np.ldexp.resolve_dtypes((dtype, n.dtype, None))
+    kernel = kernel_of(lambda *args: apply("ldexp", *args), (row, of_numpy(types[1])), row)
+    operands, machine = [x, n.astype(types[1])], llvm_run.machine()
+    assert_same_bits(interpreted(kernel, operands), want, "interpreted")
+    for scales in {machine.scales, False}:
+        monkeypatch.setattr(llvm_run, "machine", lambda scales=scales: replace(machine, scales=scales))
+        for bits in (128, 256, 512):
+            assert_same_bits(compiled(kernel, operands, bits), want, f"{bits} bits, {scales=}")
+
+
+def test_ldexp_of_one_number_or_one_exponent_is_that_of_all():
+    x, n = np.float32([1.5, -3e-40, np.inf, 3e38, -0.0] * 9), np.arange(-200, 205, 9, dtype=np.int32)
+    with np.errstate(all="ignore"):
+        assert_same_bits(xt.evaluate(xt.ldexp(np.float32(1.7), n)).numpy(), np.ldexp(np.float32(1.7), n))
+        for one in (-160, 3, 2**31 - 1):
+            assert_same_bits(xt.evaluate(xt.ldexp(x, np.int32(one))).numpy(), np.ldexp(x, np.int32(one)))
+            assert_same_bits(xt.evaluate(xt.ldexp(x, one)).numpy(), np.ldexp(x, one))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_ldexp_is_an_instruction_where_the_machine_has_one(dtype):
+    x, n, out = xt.ones(1000, dtype), xt.ones(1000, np.int32), xt.empty(1000, dtype=dtype)
+    plan = xt.plan(out, xt.ldexp(x, n))
+    assert "times_power(" in plan.ir
+    if llvm_run.machine().scales:
+        assert "vscalef" in plan.asm
+        assert "rare" not in plan.llvm
+
+
 def test_what_is_rare_is_computed_where_a_lane_asks_for_it():
     x = np.ones(67)
     for k in (0, 7, 33, 66):

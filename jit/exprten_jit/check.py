@@ -10,7 +10,8 @@ from .reducers import SEVERAL, identities, reducer_of
 from .reducers import TABLE as REDUCERS
 from .rewrite import walk
 
-_OF_FORMULAS = ("fma", "scale")  # what is rounded to a wide type, and then to a narrow one, is rounded twice
+# what is rounded to a wide type, and then to a narrow one, is rounded twice
+_OF_FORMULAS = ("fma", "scale", "times_power")
 
 
 class IRError(AssertionError):

@@ -405,7 +405,7 @@ DERIVED: tuple[Derived, ...] = (
     Derived("erf", 1, references.erf, lambda o, a: (2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=50, resolve=loops_of(np.exp),
             expand=formula(special.erf)),
     Derived("nextafter", 2, np.nextafter, cost=10, expand=of_format(representation.nextafter)),
-    Derived("ldexp", 2, np.ldexp, lambda o, a, b: (o.ldexp(o.ones_like(a), b), 0), cost=14, expand=formula(representation.ldexp)),
+    Derived("ldexp", 2, np.ldexp, lambda o, a, b: (o.ldexp(o.ones_like(a), b), 0), cost=4, expand=formula(representation.ldexp)),
     Derived("xlogy", 2, references.xlogy, lambda o, a, b: (o.log(b), a / b), (REAL, POSITIVE), cost=30, resolve=loops_of(np.hypot),
             expand=formula(representation.xlogy)),
     Derived("erfc", 1, references.erfc, lambda o, a: (-2 / math.sqrt(math.pi) * o.exp(-a * a),), cost=80, resolve=loops_of(np.exp),

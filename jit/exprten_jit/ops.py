@@ -271,6 +271,9 @@ PRIMITIVES: tuple[Primitive, ...] = (
     # a * 2**k, rounded once, for an a between 2**-40 and 2**40 and a whole k of at most twice the largest exponent; NaN where both are
     Primitive("scale", 2, _scale, None, (Domain(0.25, 4.0), Domain(-150.0, 150.0)), cost=2, resolve=common_types,
               llvm={"f": "%scale"}, cuda={"f": "ldexp({0}, (int){1})"}),
+    # a * 2**n, rounded once, for every float and every integer
+    Primitive("times_power", 2, np.ldexp, None, (REAL, Domain(-150.0, 150.0)), cost=4,
+              llvm={"f": "%scale"}, cuda={"f": "ldexp({0}, {1} > 4000 ? 4000 : {1} < -4000 ? -4000 : (int){1})"}),
     Primitive("where", 3, _reference_select, lambda o, c, a, b: (0, o.where(c, 1, 0), o.where(c, 0, 1)),
               resolve=_select_types,
               llvm={"b": "select"}, cuda={"b": "({0} ? {1} : {2})"}),

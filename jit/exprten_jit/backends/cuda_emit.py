@@ -13,7 +13,7 @@ from ..gridsquares import worth
 from ..ir import Const, Fold, Leaf, Load, Op, Param, Size, Value, axis, index
 from ..passes import passes
 from ..rewrite import rebuild, walk
-from ..vmath.exp import by_factors
+from ..vmath.bits import FORMULAS
 from .cuda_squares import Squares
 from .cuda_text import in_memory, in_register, prelude
 from .cuda_values import Known, bare, encoded
@@ -97,7 +97,7 @@ def prepared(grid: Grid) -> Grid:
     made: dict[Value, Value] = {}
     for node in walk(*grid.folds, *(s.value for s in grid.stores)):
         new = rebuild(node, tuple(made[child] for child in node.children))
-        made[node] = by_factors(*new.children) if isinstance(new, Op) and new.op == "scale" else new
+        made[node] = FORMULAS[new.op](*new.children) if isinstance(new, Op) and new.op in FORMULAS else new
     stores = tuple(replace(s, value=made[s.value]) for s in grid.stores)
     square = grid.square
     if square is not None:

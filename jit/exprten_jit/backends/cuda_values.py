@@ -17,7 +17,7 @@ from ..dtypes import DType
 from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value, components
 from ..ops import PRIMITIVE
 from ..rewrite import walk
-from ..vmath.exp import by_factors
+from ..vmath.bits import FORMULAS
 from .cuda_text import in_memory, in_register, literal, unsigned
 
 LONG = 60  # characters of an expression that stands inside of another one
@@ -178,8 +178,8 @@ class Values:
             case Op("bits", (a,), dtype):
                 held = encoded(values[a], a.dtype)
                 return decoded(f"xt_bits<{in_memory(dtype)}>({bare(held)})", dtype)
-            case Op("scale", args):
-                return self.value(by_factors(*args), known)
+            case Op(name, args) if name in FORMULAS:
+                return self.value(FORMULAS[name](*args), known)
             case Op(args=args) if self._compares_indices(node):
                 return PRIMITIVE[node.op].cuda["i"].format(*(self.index(a, known) for a in args))
             case Op(name, args, dtype):

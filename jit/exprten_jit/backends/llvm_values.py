@@ -12,7 +12,7 @@ from ..dtypes import INDEX, DType
 from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value, components
 from ..nest import Nest
 from ..rewrite import affine
-from ..vmath.exp import by_factors
+from ..vmath.bits import FORMULAS
 from .llvm_lookup import is_permuted, loaded, looked_up, permuted
 from .llvm_memory import Known, Memory, Where
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
@@ -69,6 +69,8 @@ class Values(Memory):
     def _each(self, node: Value, groups: Sequence[Group]) -> list[Lanes]:
         if isinstance(node, Op) and node.op == "rarely":
             return self._rarely(node, groups)
+        if isinstance(node, Op) and node.op in FORMULAS and not self._scales(node, groups[0][0]):
+            return self.abreast(FORMULAS[node.op](*node.args), groups)
         where = groups[0][1]
         if isinstance(node, Load) and where is not None and where.woven and where.axis in node.offset.free:
             return self.woven_load(node, groups)
@@ -151,14 +153,12 @@ class Values(Memory):
                     return looked_up(self.text, k, table)
                 permutes = self.machine.permutes and is_permuted(k, table)
                 return permuted(self.text, k, table) if permutes else loaded(self.text, self.helpers, k, table)
-            case Op("scale", args) if not (
-                self.machine.scales and max(known[a].count for a in args) * node.dtype.bits in (128, 256, 512)
-            ):
-                return self.value(by_factors(*args), known, where)
             case Op(name, args, dtype):
                 operands = [self._operand(a, known, where, node) for a in args]
                 widest = max(x.count for x in operands)
                 operands = [self.widened(x, widest) for x in operands]
+                if name == "times_power":  # whose rounding is of none but integers beyond all exponents
+                    operands[1] = self.cast(operands[1], args[1].dtype, dtype)
                 if name == "quotient" and widest > 1 and self._saved(args[1]):
                     operands[1] = self._divisor(operands[1], dtype)
                 return (
@@ -171,6 +171,10 @@ class Values(Memory):
             case Param() | Size() | Local():
                 raise AssertionError(f"{node.name} is not bound")
         raise AssertionError(f"no such value: {type(node).__name__}")
+
+    def _scales(self, node: Op, known: Known) -> bool:
+        """Whether there is an instruction that multiplies as many lanes by powers of two."""
+        return self.machine.scales and max(known[a].count for a in node.args) * node.dtype.bits in (128, 256, 512)
 
     def _saved(self, value: Value) -> bool:
         """Whether a value is read from scratch."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from ..ir import Value
 from . import coefficients as c
 from .double import constant
+from .exp import by_factors
 from .log import log, split
 from .power import log2_double
-from .terms import INF, NAN, Term, as_float, copysign, fabs, fma, power_of_two, rarely, where
+from .terms import INF, NAN, Term, as_float, copysign, fabs, fma, formula, power_of_two, rarely, times_power, where
 
 
 def nextafter(a: Term, b: Term) -> Term:
@@ -19,11 +23,17 @@ def nextafter(a: Term, b: Term) -> Term:
 
 def ldexp(a: Term, n: Term) -> Term:
     """a * 2**n, rounded once."""
-    far = (n + (a.form.bias - 1)).to(f"uint{n.dtype.bits}") > 2 * a.form.bias - 1  # no exponent of normal numbers
-    return rarely(far, _ldexp_far(a, n), a * power_of_two(n.to(a.form.integer), a.dtype))
+    return times_power(a, n)
 
 
-def _ldexp_far(a: Term, n: Term) -> Term:
+@formula
+def by_a_power(a: Term, n: Term) -> Term:
+    """`times_power` where the machine has no instruction for it: one product, but for what is no exponent of normal numbers."""
+    far = (n + (a.form.bias - 1)).to(f"uint{n.dtype.bits}") > 2 * a.form.bias - 1
+    return rarely(far, _by_far_a_power(a, n), a * power_of_two(n.to(a.form.integer), a.dtype))
+
+
+def _by_far_a_power(a: Term, n: Term) -> Term:
     """What a normal factor cannot say is first multiplied in where nothing is rounded yet."""
     form = a.form
     up, down = form.bias, 1 - form.bias + form.mantissa + 1
@@ -33,6 +43,9 @@ def _ldexp_far(a: Term, n: Term) -> Term:
         a, n = a * factor, where(large, n - up, where(small, n - down, n))
     n = where(n > up, up, where(n < 1 - form.bias, 1 - form.bias, n))
     return a * power_of_two(n.to(form.integer), a.dtype)
+
+
+FORMULAS: dict[str, Callable[..., Value]] = {"scale": by_factors, "times_power": by_a_power}  # of primitives
 
 
 def xlogy(a: Term, b: Term) -> Term:

@@ -191,6 +191,11 @@ def scale(a: Term, k: Term) -> Term:
     return a._two("scale", k)
 
 
+def times_power(a: Term, n: Term) -> Term:
+    """a * 2**n, rounded once, for an integer n."""
+    return a._two("times_power", n)
+
+
 def _choice(name: str, condition: Term, a: Term | float, b: Term | float) -> Term:
     typed = a if isinstance(a, Term) else b
     assert isinstance(typed, Term), "one side of a choice has a type"
