@@ -223,7 +223,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=sorted(TRUTH))
     parser.add_argument("--step", type=int, default=1)
-    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
     for name in () if given.table else given.names:

@@ -40,7 +40,7 @@ _ERFCX = tuple(getattr(c, f"ERFCX_{n}_64") for n in range(15))
 
 
 def erf(a: Term) -> Term:
-    """Within 1 unit of the last place."""
+    """Within 1.02 units of the last place."""
     return copysign(_erf64(fabs(a)) if a.dtype.bits == 64 else _erf32(fabs(a)), a)
 
 
