@@ -128,15 +128,15 @@ def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | 
     return [*placed[: where[0]], Let(when, early=True), fetching, *placed[where[0] + 1 :]]
 
 
-def packed_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value) -> list[Stmt]:
-    """The loop along packed rows of few elements, each of which is read by columns: it fetches what comes some pages later."""
-    if not kernel.packed or not isinstance(stmt, Vector) or stmt.lanes == 1:
+def packed_rows(stmt: Stmt, many: int, axis: Axis, extent: Value) -> list[Stmt]:
+    """The loop along packed rows of `many` elements, each of which is read by columns: it fetches what comes some pages later."""
+    if not isinstance(stmt, Vector) or stmt.lanes == 1:
         return [stmt]
     loads = (x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None)
-    rows = {x.leaf: x for x in loads if steps(x, axis) == kernel.written}
+    rows = {x.leaf: x for x in loads if steps(x, axis) == many}
     if not rows:
         return [stmt]
-    nbytes = kernel.written * max(leaf.dtype.itemsize for leaf in rows)
+    nbytes = many * max(leaf.dtype.itemsize for leaf in rows)
     ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + AHEAD_BYTES // nbytes})) for x in rows.values())
     return _with(stmt, ahead, extent >= FAR_BYTES // nbytes)
 

@@ -12,6 +12,7 @@ from math import prod
 
 from .cuts import cuts_of
 from .derived import apply
+from .early import packed_rows
 from .folds import folds_of
 from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, index, load
 from .nest import BEYOND, ONE, SIDE, Blocks, Loop, Machine, Squares, Stmt, Vector
@@ -111,7 +112,7 @@ def taken_apart(
     *before, vector = loop_over(inner, machine, column, first, last, stores, bound, done)
     assert isinstance(vector, Vector), "a loop"
     groups = dict.fromkeys((x.leaf, tuple(substitute(x.offset, here) for here in at)) for x in rows)
-    return [*before, replace(vector, groups=tuple(groups))]
+    return [*before, *packed_rows(replace(vector, groups=tuple(groups)), many, column, last)]
 
 
 def _work(value: Value) -> int:
