@@ -51,13 +51,12 @@ class Across(Beside):
         def group(k: str) -> list[Row]:
             return [element(self.text.index("add", k, n)) for n in range(order.lanes)]
 
-        def following(k: str) -> list[Known]:
-            nbytes = self.row_lanes * node.dtype.itemsize
-            return [{node.axis: Lanes(self.text.index("add", k, AHEAD_BYTES // nbytes), INDEX_TYPE)}]
-
         rows: Rows = group, element
         if self.nest.kernel.few and count == self.row_lanes:
-            rows = self.fetching(node, where, known, known[node.extent].name, following, rows)
+            every = known[node.extent].name
+            rows = self.fetching(
+                node, where, known, every, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}], rows, AHEAD_BYTES
+            )
 
         assert self.is_across(node), f"the fold over {node.axis.name} runs along its elements"
         if not order.grouped:

@@ -88,10 +88,18 @@ class Beside(Turned):
         return sums
 
     def fetching(
-        self, node: Fold, at: Where, known: Known, rows: str, following: Callable[[str], list[Known]], of: Rows
+        self,
+        node: Fold,
+        at: Where,
+        known: Known,
+        rows: str,
+        following: Callable[[str], list[Known]],
+        of: Rows,
+        further: int = 0,
     ) -> Rows:
-        """What gives rows, and fetches early what is read later, of `rows` rows in memory: row k of each item that `following` gives. Of
-        items of a few pages the processor would see the beginning only when it is needed, and of loads with masks nothing.
+        """What gives rows, and fetches early what is read later, of `rows` rows in memory: what lies so many bytes further than row k of each
+        item that `following` gives. Of items of a few pages the processor would see the beginning only when it is needed, and of loads
+        with masks nothing. A constant distance takes no register, of which a loop of few columns has none to spare.
         """
         assert node.order is not None, "a scheduled fold has an order"
         t, lanes, few = self.text, node.order.lanes, self.nest.kernel.few
@@ -101,11 +109,16 @@ class Beside(Turned):
             return of
         nbytes = (few if packed else self.row_lanes) * loads[0].leaf.dtype.itemsize  # of a row
         far = t.let(f"icmp sge i64 {rows}, {FAR_BYTES // nbytes}", "i1").name
+        for x in loads if further else ():
+            form = affine(x.offset, node.axis)
+            assert form is not None, "rows lie at regular distances"
+            near = t.let(f"icmp sle {self.value(form[0], dict(known), None)}, {2 * few}", "i1").name
+            far = t.let(f"and i1 {far}, {near}", "i1").name
         low, (group, row) = Lanes(at.at, INDEX_TYPE), of
 
         def fetch(k: str, count: int) -> None:
             for own in following(k):
-                self.fetch_from(loads, {**known, at.axis: low, **own}, count * nbytes)
+                self.fetch_from(loads, {**known, at.axis: low, **own}, count * nbytes, further)
 
         def fetch_group(k: str) -> None:
             if packed:

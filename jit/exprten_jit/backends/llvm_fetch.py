@@ -15,18 +15,18 @@ from .llvm_values import Values
 class Fetching(Values):
     """Emits what fetches."""
 
-    def fetch_bytes(self, address: str, nbytes: int) -> None:
-        """The lines of so many bytes from an address."""
+    def fetch_bytes(self, address: str, nbytes: int, further: int = 0) -> None:
+        """The lines of so many bytes, so many bytes further than an address."""
         t = self.text
-        for first in range(0, nbytes, LINE):
+        for first in range(further, further + nbytes, LINE):
             at = t.let(f"getelementptr i8, ptr {address}, i64 {first}", "ptr").name if first else address
             t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
 
-    def fetch_from(self, loads: Iterable[Load], known: Known, nbytes: int) -> None:
-        """The lines of so many bytes from where `loads` read."""
+    def fetch_from(self, loads: Iterable[Load], known: Known, nbytes: int, further: int = 0) -> None:
+        """The lines of so many bytes, so many bytes further than where `loads` read."""
         for x in loads:
             offset = self.value(x.offset, known, None).name
-            self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, offset), nbytes)
+            self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, offset), nbytes, further)
 
     def fetch_row(self, stmt: Reduce, known: Known, k: str, count: int, end: str = "") -> None:
         """What a fold reads some rows later at `count` indices from `k` on, or at all up to the end."""

@@ -110,27 +110,19 @@ class Outer(Runs):
             here = Lanes(k, INDEX_TYPE)
             return here, [{node.axis: here}] * len(items.each)
 
-        def following(k: str) -> list[Known]:
-            places = (self.text.index("add", own[items.row].name, further) for own in items.each)
-            return [{node.axis: Lanes(k, INDEX_TYPE), items.row: Lanes(at, INDEX_TYPE)} for at in places]
+        def here(k: str) -> list[Known]:
+            return [{node.axis: Lanes(k, INDEX_TYPE), items.row: own[items.row]} for own in items.each]
 
-        group, element = self.rows_abreast(node, loop, found, items, row)
+        rows = self.rows_abreast(node, loop, found, items, row)
         where = Where(loop.axis, "0", items.width * len(items.each))
         if last:
-            rows = dict(self.nest.kernel.axes)[items.row] * node.extent
-            further = self._later(self.nest.kernel.few * loop.stores[0].leaf.dtype.itemsize, extent, len(items.each))
-            total = self.value(rows, found, None).name
-            group, element = self.fetching(node, where, found, total, following, (group, element))
-        sums = self.by_groups(node, where, "0", extent, group, element)
+            many = self.value(dict(self.nest.kernel.axes)[items.row] * node.extent, found, None).name
+            rows = self.fetching(node, where, found, many, here, rows, AHEAD_BYTES)
+        sums = self.by_groups(node, where, "0", extent, *rows)
         for store, x in zip(loop.stores, sums, strict=True):
             found[load(store.leaf, store.offset)] = x
         self.splats = splats
         return sums
-
-    def _later(self, nbytes: int, rows: str, many: int) -> str:
-        """How many outer indices of `rows` rows further what is fetched lies, of which `many` are taken together."""
-        t = self.text
-        return t.greater(str(4 * many), t.index("sdiv", str(AHEAD_BYTES // nbytes), t.greater(rows, "1")))
 
 
 def _loop_of(strip: Strip) -> Vector:
