@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from .derived import apply
 from .dtypes import BOOL, INDEX
 from .folds import combined, joined
-from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, const, fold, load, local
+from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, const, fold, index, load, local
 from .nest import Machine, Stmt, Strip, Vector
 from .pairs import twins
 from .placing import forms, loop_over, place
@@ -58,7 +59,8 @@ class Stripping:
 
         group: list[Sequence[Value]] = [tuple(substitute(body, {node.axis: r}) for body in bodies) for r in rows]
         ahead = self._ahead(group, rows)
-        far = node.extent * self.extent >= FAR_BYTES // max((x.dtype.itemsize for x in ahead), default=1)
+        every, size = [extent for _, extent in self.kernel.axes], max((x.dtype.itemsize for x in ahead), default=1)
+        far = prod(every, start=index(1) if node.extent in every else node.extent) >= FAR_BYTES // size
         rest = [group[0]]
         for t, xs in zip(there[1:], group[1:], strict=True):
             rest.append(tuple(apply("where", t, x, nothing) for x, nothing in zip(xs, identity, strict=True)))
