@@ -163,13 +163,15 @@ class Arguments:
 
     def remembered(self) -> Ready | None:
         """What was remembered of an equal call."""
-        return None if current().watched else self.of.ready.get(self._memory)
+        found = None if current().watched else self.of.ready.get(self._memory)
+        return found if found is not None and found.launch.current else None
 
     def remember(self, trace: Trace, statement: Statement, launch: Launch) -> Ready:
         """Let equal calls be spared the analysis."""
         if len(self.of.ready) >= MAX_READY:
             self.of.ready.clear()
-        return self.of.ready.setdefault(self._memory, Ready(trace, launch, statement.addresses))
+        ready = self.of.ready[self._memory] = Ready(trace, launch, statement.addresses)
+        return ready
 
     @cached_property
     def _memory(self) -> tuple[Any, ...]:

@@ -64,7 +64,7 @@ def vector_over(
         return Vector(axis, low, high, 1, 1, False, stores)
     widest = max(dtype.computed.bits for dtype in {node.dtype for node in nodes if node.dtype is not BOOL} | memory)
     short = kernel.short > 0 and axis is not kernel.axes[-1][0]
-    narrow = 0 < kernel.short <= SHORT[1] and axis is not kernel.axes[-1][0]
+    narrow = short and kernel.short <= SHORT[1]
     lanes = max(1, (min(machine.vector_bits, ROW_BITS) if narrow else machine.vector_bits) // widest)
     every: list[Load | Store] = [*stores, *loads]
     places = [x for x in every if axis in x.offset.free]

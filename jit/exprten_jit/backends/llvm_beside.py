@@ -111,7 +111,7 @@ class Beside(Turned):
         far = t.let(f"icmp sge i64 {rows}, {FAR_BYTES // nbytes}", "i1").name
         for x in loads if further else ():
             form = affine(x.offset, node.axis)
-            assert form is not None, "rows lie at regular distances"
+            assert form is not None, "what is fetched lies at regular distances"
             near = t.let(f"icmp sle {self.value(form[0], dict(known), None)}, {2 * few}", "i1").name
             far = t.let(f"and i1 {far}, {near}", "i1").name
         low, (group, row) = Lanes(at.at, INDEX_TYPE), of
@@ -141,7 +141,7 @@ class Beside(Turned):
         """Whether a value is read from each row of a tensor, side by side."""
         if not isinstance(x, Load) or x.when is not None or x.leaf.name not in self.given:
             return False
-        return node.axis in x.offset.free and steps(x, axis) == 1
+        return node.axis in x.offset.free and affine(x.offset, node.axis) is not None and steps(x, axis) == 1
 
     def in_groups(
         self, node: Fold, low: str, high: str, count: int, group: Callable[[str], list[Row]], mask: str | None
