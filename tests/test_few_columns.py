@@ -48,7 +48,7 @@ def in_order(rows):
     return brought_together(rows, np.add, np.full(rows.shape[1:], -0.0, rows.dtype), ACROSS)
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 7, 17])
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 7, 9, 15, 16, 17, 31, 33, 48, 63])
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_a_sum_has_its_order(count, bits):
     for rows in ROWS:
@@ -59,7 +59,7 @@ def test_a_sum_has_its_order(count, bits):
             assert found.tobytes() == in_order(x).tobytes(), (rows, layout)
 
 
-@pytest.mark.parametrize("count", [2, 3, 13, 64])
+@pytest.mark.parametrize("count", [2, 3, 5, 13, 16, 17, 33, 64])
 @pytest.mark.parametrize("bits", [128, 512])
 def test_folds_of_an_outer_axis_have_it_too(count, bits):
     for rows in (1, 3, 8, 64, 255, 256, 257):
@@ -71,7 +71,7 @@ def test_folds_of_an_outer_axis_have_it_too(count, bits):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "float16", "float64"])
-@pytest.mark.parametrize("shape", [(2500, 3), (9, 40, 5)])
+@pytest.mark.parametrize("shape", [(2500, 3), (700, 11), (600, 16), (300, 21), (9, 40, 5), (9, 40, 19)])
 def test_every_type(dtype, shape):
     x, axis = numbers(shape, dtype), len(shape) - 2
     for name in ("max", "min", "argmax", "argmin"):
@@ -117,20 +117,35 @@ def test_what_is_made_of_folds_does_not_know_how_rows_lie(statement, shape):
             assert xt.evaluate(statement(every_other_row(x), axis)).numpy().tobytes() == wanted.tobytes()
 
 
-def test_a_row_of_weights_and_a_column_of_them():
-    x, down, along = numbers((2600, 3)), numbers((2600, 2)), numbers((1, 3))
+@pytest.mark.parametrize("columns", [3, 13, 21])
+def test_a_row_of_weights_and_a_column_of_them(columns):
+    x, down, along = numbers((2600, columns)), numbers((2600, 2)), numbers((1, columns))
     found = xt.evaluate(xt.sum(packed(x) * packed(down)[:, :1] * packed(along), 0)).numpy()
     assert found.tobytes() == in_order(x * down[:, :1] * along).tobytes()
-    for count, axis in ((2600, 0), (3, 1)):
-        position = xt.cast(xt.range(count), xt.float32)
-        position = xt.reshape(position, (count, 1)) if axis == 0 else position
+    for count, axis in ((2600, 0), (columns, 1)):
+        shape = (count, 1) if axis == 0 else (1, count)
+        position = xt.reshape(xt.cast(xt.range(count), xt.float32), shape)
         found = xt.evaluate(xt.sum(packed(x) * position, 0)).numpy()
-        assert (
-            found.tobytes()
-            == in_order(
-                x * np.arange(count, dtype=np.float32).reshape((count, 1) if axis == 0 else (1, count))
-            ).tobytes()
-        )
+        assert found.tobytes() == in_order(x * np.arange(count, dtype=np.float32).reshape(shape)).tobytes()
+
+
+@pytest.mark.parametrize(
+    "shape", [(700, 3), (700, 16), (700, 19), (11, 30, 3), (11, 30, 16), (11, 30, 19), (3, 20, 37)]
+)
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_only_the_targets_columns_are_stored(shape, bits):
+    """Beside a row lies what is not the target's, and what is stored is what `+=` finds there."""
+    x, axis = numbers(shape), len(shape) - 2
+    wanted = (in_order(x) if axis == 0 else np.stack([in_order(y) for y in x])) * np.float32(2)
+    around = xt.full((*wanted.shape[:-1], wanted.shape[-1] + 5), 7.0)
+    target = around[..., 2:-3]
+    with xt.options(vector_bits=bits):
+        target[...] = xt.sum(packed(x), axis) * 2
+        assert target.numpy().tobytes() == wanted.tobytes()
+        target += xt.sum(packed(x), axis) * 2
+    assert target.numpy().tobytes() == (wanted + wanted).tobytes()
+    assert (around.numpy()[..., :2] == 7).all()
+    assert (around.numpy()[..., -3:] == 7).all()
 
 
 def test_one_kernel_for_any_number_of_rows():
@@ -138,7 +153,18 @@ def test_one_kernel_for_any_number_of_rows():
         x = xt.zeros(shape)
         return xt.plan(xt.zeros(shape), softmax(x, axis))._code.kernel
 
-    assert [kernel((1000, k), 0).few for k in (2, 8, 9, 16, 17, 32, 33, 64, 65)] == [2, 8, 16, 16, 32, 32, 64, 64, 0]
+    assert [kernel((1000, k), 0).few for k in (2, 8, 9, 15, 16, 17, 32, 33, 64, 65)] == [
+        2,
+        8,
+        15,
+        15,
+        16,
+        31,
+        32,
+        63,
+        64,
+        0,
+    ]
     assert kernel((300, 3), 0) == kernel((90_000, 3), 0)
     assert kernel((9, 256, 3), 1).low
     assert not kernel((9, 257, 3), 1).low

@@ -107,16 +107,17 @@ class Accumulators(Fetching):
         self, low: str, high: str, step: int, initial: list[Row], body: Callable[[str, list[Row]], list[Row]]
     ) -> list[Row]:
         """`rows = body(i, rows)` for i = low, low + step, … below high, in registers."""
-        sizes = [len(row) for row in initial]
+        shaped = _shaped(initial)
+        return shaped(self.text.carry(low, high, step, _flat(initial), lambda i, xs: _flat(body(i, shaped(xs)))))
 
-        def shaped(flat: Sequence[Lanes]) -> list[Row]:
-            rest = iter(flat)
-            return [[next(rest) for _ in range(size)] for size in sizes]
-
-        def flat(rows: list[Row]) -> list[Lanes]:
-            return [x for row in rows for x in row]
-
-        return shaped(self.text.carry(low, high, step, flat(initial), lambda i, xs: flat(body(i, shaped(xs)))))
+    def _perhaps(
+        self, low: str, high: str, initial: list[Row], body: Callable[[str, list[Row]], list[Row]]
+    ) -> list[Row]:
+        """`rows = body(low, rows)` where low is below high: what is less than a step. A loop would be thought to run often, and what runs
+        before it would lose its registers.
+        """
+        shaped, some = _shaped(initial), self.text.let(f"icmp slt i64 {low}, {high}", "i1").name
+        return shaped(self.text.perhaps(some, _flat(initial), lambda xs: _flat(body(low, shaped(xs)))))
 
     def _half(self, x: Lanes, first: int, count: int) -> Lanes:
         if count == 1:
@@ -131,3 +132,18 @@ def bodies_of(folds: Sequence[Fold]) -> list[Value]:
 
 def dtypes_of(folds: Sequence[Fold]) -> list[DType]:
     return [dtype for node in folds for dtype in node.dtypes]
+
+
+def _flat(rows: list[Row]) -> list[Lanes]:
+    return [x for row in rows for x in row]
+
+
+def _shaped(like: list[Row]) -> Callable[[Sequence[Lanes]], list[Row]]:
+    """What makes rows of as many accumulators again."""
+    sizes = [len(row) for row in like]
+
+    def shaped(flat: Sequence[Lanes]) -> list[Row]:
+        rest = iter(flat)
+        return [[next(rest) for _ in range(size)] for size in sizes]
+
+    return shaped

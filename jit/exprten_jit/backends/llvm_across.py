@@ -17,7 +17,7 @@ from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
 from ..reducers import SHORT, Order, halved
 from .llvm_accumulators import Row
 from .llvm_beside import Beside, Rows
-from .llvm_memory import Known, Where
+from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_text import INDEX_TYPE, Lanes
 
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
@@ -146,7 +146,7 @@ class Across(Beside):
             return [self.with_group(node, sums[0], group)]
 
         sums = self.in_groups(node, start, whole, count, group, where.mask)
-        return self._carry(whole, end, order.lanes, [sums], rest)[0]
+        return self._perhaps(whole, end, [sums], rest)[0]
 
     def _by_rows(self, node: Fold, order: Order, count: int, start: str, end: str, element: Element) -> Row:
         """The same sum with one copy of the body, for a body that holds another fold: rows wait in memory for their group."""
@@ -202,8 +202,10 @@ class Across(Beside):
         assert node.order is not None, "a scheduled fold has an order"
         t, order, folds = self.text, node.order, [node]
         low, high = (self.value(v, known, None).name for v in (loop.low, loop.high))
-        width, many, mask = self.row_lanes, self.rows_of(loop), self.row_mask(t.index("sub", high, low))
-        where = Where(loop.axis, low, width, mask)
+        width, many, some = self.row_lanes, self.rows_of(loop), self.row_some
+        parts = self.row_parts(t.index("sub", high, low), loop)
+        where = Where(loop.axis, low, width, first_lanes(some, width), parts=parts)
+        items = Items(node.axis, width, some, ({},) * many, parts=parts)
         splats, self.splats = self.splats, {}
         if many == 1:
             result = self.across(node, dict(known), where, *rows)
@@ -216,7 +218,7 @@ class Across(Beside):
             def blocks(start: str, end: str) -> Row:
                 t.either(
                     t.let(f"icmp eq i64 {t.index('sub', end, start)}, {order.block * many}", "i1").name,
-                    lambda: put(self.abreast_blocks(node, order, loop, dict(known), start, mask)),
+                    lambda: put(self.abreast_blocks(node, loop, dict(known), start, items)),
                     lambda: put(self.across(node, dict(known), where, start, end)),
                 )
                 return self._get(folds, places, "0", width)

@@ -102,7 +102,7 @@ class Folds(Extremes):
                 lanes, start = self.chained(stmt, lanes, start, fast, elements, known)
         lanes = self._carry(start, whole, order.lanes, lanes, step)
         if stmt.masked:
-            lanes = self._carry(whole, end, order.lanes, lanes, masked_step)
+            lanes = self._perhaps(whole, end, lanes, masked_step)
         else:
             lanes = self._singles(folds, lanes, whole, end, lambda k: elements(k, None, 1))
         return self._tree(lanes, merge)

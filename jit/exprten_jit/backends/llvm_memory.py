@@ -26,26 +26,33 @@ ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
 Known = dict[Value, Lanes]  # values are hash-consed: kept by the table, found by identity
 
 
-def first_lanes(some: int, count: int) -> str | None:
-    """The mask of the first of `count` lanes; None for all."""
-    return None if some == count else f"<{', '.join('i1 ' + ('true' if k < some else 'false') for k in range(count))}>"
+def first_lanes(some: int, count: int, times: int = 1) -> str | None:
+    """The mask of the first of `count` lanes, so many times; None for all."""
+    lanes = ("i1 true" if k < some else "i1 false" for k in [*range(count)] * times)
+    return None if some == count else f"<{', '.join(lanes)}>"
 
 
 @dataclass(frozen=True)
 class Items:
-    """Lanes of several rows: `width` of each, of which `mask` names those that exist. `each` knows where a row and its columns begin."""
+    """Lanes of several rows: `width` of each, the first `some` of which exist. `each` knows where a row and its columns begin."""
 
     row: Axis
     width: int
-    mask: str | None
+    some: int
     each: tuple[Known, ...]
-    spread: tuple[int, ...] = ()  # of two rows in an item: which column a lane is of
+    spread: tuple[int, ...] = ()  # of rows as they lie: which column a lane is of
+    parts: tuple[str, ...] = ()  # of a row: the column that each begins with
+
+    @property
+    def mask(self) -> str | None:
+        """Of all lanes, those that exist; None for all."""
+        return first_lanes(self.some, self.width, len(self.each))
 
 
 @dataclass(frozen=True)
 class Where:
     """The lanes being computed: `count` of them from scalar index `at` along `axis`; `mask` names those that exist. Lanes of `items`
-    begin again for each.
+    begin again for each, those of `parts` at each of these columns: the last part ends with the row, so that all lanes exist.
     """
 
     axis: Axis
@@ -55,6 +62,7 @@ class Where:
     stream: bool = False
     woven: bool = False  # with the vector beside it, from alternating elements: `at` is that of the first of the two
     items: Items | None = None
+    parts: tuple[str, ...] = ()
 
 
 def pairs_in_row(at: Load | Store, where: Where) -> bool:
@@ -206,6 +214,14 @@ class Memory(Operations):
 
     def _wide_load(self, at: str, dtype: DType, where: Where) -> Lanes:
         t, memory = self.text, self._memory(dtype, where)
+        if where.parts:
+            each = [
+                t.let(f"load {x.type}, ptr {place}, align {dtype.itemsize}", x.lane, x.count)
+                for x, place in self.parts_of(
+                    Lanes("", dtype.memory, where.count), at.split(",", maxsplit=1)[0], where.parts
+                )
+            ]
+            return self.in_register(self._joined(each), dtype)
         if where.mask is None:
             return self.in_register(t.let(f"load {memory}, {at}", dtype.memory, where.count), dtype)
         function = f"@llvm.masked.load.v{where.count}{memory_suffix(dtype)}.p0"
@@ -290,7 +306,9 @@ class Memory(Operations):
         offset = self._offset(form, known, where)
         address = self._pointer(store.leaf.name, dtype, offset)
         where = self._whole(store.leaf, where)
-        if where.mask is not None:
+        if where.parts:
+            self.store_parts(value, address, dtype, where.parts)
+        elif where.mask is not None:
             function, mask = f"@llvm.masked.store.v{where.count}{memory_suffix(dtype)}.p0", f"<{where.count} x i1>"
             t.declare(function, "void", value.type, "ptr", "i32 immarg", mask)
             t.put(f"call void {function}({value}, ptr {address}, i32 {dtype.itemsize}, {mask} {where.mask})")
@@ -300,6 +318,20 @@ class Memory(Operations):
             t.put(f"store {value}, ptr {address}, align {dtype.itemsize}")
         else:
             self._strided_store(value, address, stride, dtype)
+
+    def store_parts(self, row: Lanes, address: str, dtype: DType, parts: Sequence[str]) -> None:
+        """Store the parts of a row, as it lies in memory: where they overlap they are the same."""
+        size = row.count // len(parts)
+        for n, (_, place) in enumerate(self.parts_of(row, f"ptr {address}", parts)):
+            part = self._shuffled(row, row, range(n * size, (n + 1) * size))
+            self.text.put(f"store {part}, ptr {place}, align {dtype.itemsize}")
+
+    def parts_of(self, row: Lanes, pointer: str, parts: Sequence[str]) -> list[tuple[Lanes, str]]:
+        """What a part of a row is, and where it lies."""
+        kind = replace(row, count=row.count // len(parts))
+        opaque = f'call ptr asm "", "=r,0"({pointer})'
+        pointer = f"ptr {self.text.let(opaque, 'ptr').name}"
+        return [(kind, self.text.let(f"getelementptr {row.lane}, {pointer}, i64 {n}", "ptr").name) for n in parts]
 
     def _strided_store(self, value: Lanes, address: str, stride: str, dtype: DType) -> None:
         t = self.text

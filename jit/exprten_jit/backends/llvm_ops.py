@@ -196,6 +196,15 @@ class Operations:
         mask = ", ".join(f"i32 {k}" for k in order)
         return self.text.let(f"shufflevector {a}, {b}, <{len(order)} x i32> <{mask}>", a.lane, len(order))
 
+    def _joined(self, parts: Sequence[Lanes]) -> Lanes:
+        """Short vectors as one, in their order."""
+        found = list(parts)
+        while len(found) > 1:
+            found = [
+                self._shuffled(a, b, range(a.count + b.count)) for a, b in zip(found[::2], found[1::2], strict=True)
+            ]
+        return found[0]
+
 
 def memory_suffix(dtype: DType) -> str:
     """Of an intrinsic over elements as they lie in memory."""

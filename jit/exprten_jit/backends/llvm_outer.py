@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from ..early import AHEAD_BYTES
-from ..ir import Axis, Leaf, Load, load
+from ..ir import Axis, Leaf, Load, index, load
 from ..nest import Columns, Let, Loop, Squares, Stmt, Strip, Vector, statements
-from ..rewrite import walk
+from ..rewrite import affine, walk
 from ..vectors import computed
 from .llvm_accumulators import Row
-from .llvm_memory import Items, Known, Where
+from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes
 
@@ -43,7 +43,7 @@ class Outer(Runs):
         end = self.value(columns.extent, known, None).name
         bounds = zip((columns.start, columns.end, columns.width), ("0", end, end), strict=True)
         known = known | {name: Lanes(at, INDEX_TYPE) for name, at in bounds}
-        mask = self.row_mask(end)
+        parts = self.row_parts(end, min(map(_loop_of, strips), key=lambda loop: loop.lanes))
         fills = self._fills(columns, stmt.axis)
         rest = [s for s in columns.body[len(strips) :] if s not in fills]
         read = _read(rest)
@@ -53,29 +53,71 @@ class Outer(Runs):
         for leaf, _ in slots:
             self.address[leaf.name] = t.reserve(f"[{columns.block} x {leaf.dtype.memory}]")
 
+        plain = self._plain_store(rest, stmt.axis)
+
         def some(i: str) -> str:
             last = t.index("sub", high, 1)
             each = [Lanes(t.lesser(t.index("add", i, n), last) if n else i, INDEX_TYPE) for n in range(many)]
-            items = Items(stmt.axis, width, mask, tuple({stmt.axis: x} for x in each))
+            items = Items(stmt.axis, width, self.row_some, tuple({stmt.axis: x} for x in each), parts=parts)
             found, made = dict(known), dict[Leaf, Lanes]()
             for strip in strips:
                 made |= zip(strip.into, self._fold_of(strip, found, items, strip is strips[-1]), strict=True)
             for fill in fills:
                 made |= self._fill(fill, found, known, items)
+            if plain is None:
+                each_of(i, made)
+            else:
+                near = t.let(f"icmp sle i64 {t.index('add', i, many)}, {high}", "i1").name
+                if plain.stream is not None:
+                    far = self.value(plain.stream, dict(known), None).name
+                    near = t.let(f"select i1 {far}, i1 false, i1 {near}", "i1").name
+                t.either(near, lambda: self._store_all(plain, found, known, items), lambda: each_of(i, made))
+            return t.index("add", i, many)
+
+        def each_of(i: str, made: Mapping[Leaf, Lanes]) -> None:
             for leaf, slot in slots:
                 self.keep(leaf.dtype, made[leaf], slot)
             t.loop("0", t.lesser(str(many), t.index("sub", high, i)), 1, partial(one, i))
-            return t.index("add", i, many)
 
         def one(i: str, n: str) -> None:
             for leaf, slot in slots:
                 row = self.kept(leaf.dtype, self.accumulator(leaf.dtype, slot, n, width), width)
-                self.keep(leaf.dtype, row, self.address[leaf.name])
+                if parts:
+                    self.store_parts(self.in_memory(row, leaf.dtype), self.address[leaf.name], leaf.dtype, parts)
+                else:  # as wide as it is read: memory that holds a part of it would have to be written first
+                    lanes = max(width, *(loop.lanes for loop in map(_loop_of, strips)))
+                    row = self._shuffled(row, row, [min(c, width - 1) for c in range(lanes)])
+                    self.keep(leaf.dtype, row, self.address[leaf.name])
             self.taken.append(columns)
             run([*stmt.body[:-1], *rest], known | {stmt.axis: Lanes(t.index("add", i, n), INDEX_TYPE)})
             self.taken.pop()
 
         t.repeat(low, high, some)
+
+    def _plain_store(self, rest: Sequence[Stmt], outer: Axis) -> Vector | None:
+        """What is made of the folds, where it is but a row for each index, and can be computed in lanes."""
+        done = [s for s in rest if not isinstance(s, Let)]
+        stmt = done[0] if len(done) == 1 else None
+        if not isinstance(stmt, Vector) or stmt.groups:
+            return None
+        bodies, forms = [s.value for s in stmt.stores], [affine(s.offset, stmt.axis) for s in stmt.stores]
+        rows = all(form and form[0] == index(1) for form in forms) and not any(s.leaf.pairs for s in stmt.stores)
+        lanes = outer not in computed(bodies, stmt.axis) and self.in_lanes(bodies, stmt, outer)
+        return stmt if rows and lanes else None
+
+    def _store_all(self, stmt: Vector, found: Known, known: Known, items: Items) -> None:
+        """The rows of all items, where they belong."""
+        splats, self.splats = self.splats, {}
+        inside, where = self.lanes_of(stmt, known, items)
+        inside = {**found, **inside}
+        values = [self.widened(self.value(s.value, inside, where), where.count) for s in stmt.stores]
+        mask = first_lanes(items.some, items.width)
+        for n, own in enumerate(items.each):
+            row = Where(stmt.axis, where.at, items.width, mask, parts=items.parts)
+            for store, value in zip(stmt.stores, values, strict=True):
+                part = self._shuffled(value, value, range(n * items.width, (n + 1) * items.width))
+                self.store(store, part, {**known, **own}, row)
+        self.splats = splats
 
     def _fills(self, columns: Columns, outer: Axis) -> list[Vector]:
         """What else is saved for the columns, where it can be computed in lanes."""

@@ -157,6 +157,19 @@ class Text:
         self.open(after)
         return names
 
+    def perhaps(self, condition: str, initial: list[Lanes], body: Callable[[list[Lanes]], list[Lanes]]) -> list[Lanes]:
+        """`body(values)` under a condition, else the values, in registers."""
+        inside, after, before = self.label("then"), self.label("after"), self.block
+        self.put(f"br i1 {condition}, label %{inside}, label %{after}")
+        self.open(inside)
+        new, last = body(initial), self.block
+        self.put(f"br label %{after}")
+        self.open(after)
+        pairs = zip(initial, new, strict=True)
+        return [
+            self.let(f"phi {x.type} [ {x.name}, %{before} ], [ {y.name}, %{last} ]", x.lane, x.count) for x, y in pairs
+        ]
+
     def while_(self, condition: Callable[[], str], body: Callable[[], None]) -> None:
         """`body()` as long as `condition()`; what changes lies in memory."""
         head, inside, after = self.label("while"), self.label("body"), self.label("after")

@@ -232,15 +232,6 @@ class Turned(Folds):
         mine = [at + n for at in range(0, a.count, size) for n in range(half * size // 2, (half + 1) * size // 2)]
         return self._shuffled(a, b, [*mine, *(a.count + n for n in mine)])
 
-    def _joined(self, parts: Sequence[Lanes]) -> Lanes:
-        """Short vectors as one, in their order."""
-        found = list(parts)
-        while len(found) > 1:
-            found = [
-                self._shuffled(a, b, range(a.count + b.count)) for a, b in zip(found[::2], found[1::2], strict=True)
-            ]
-        return found[0]
-
 
 def _is_row(x: Load, node: Fold, where: Where) -> bool:
     dtype = x.leaf.dtype

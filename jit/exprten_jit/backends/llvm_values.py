@@ -134,7 +134,7 @@ class Values(Memory):
             case Component():
                 raise AssertionError("a component is known when its fold is")
             case Op("cast", (Axis() as a,), dtype) if where is not None and a is where.axis and a not in known:
-                if where.count == 1 or dtype.kind != "i":
+                if where.count == 1 or where.parts or dtype.kind != "i":
                     return self.cast(self._axis(where), a.dtype, dtype)
                 at = self.cast(Lanes(where.at, INDEX_TYPE), a.dtype, dtype)
                 steps = self.iota(dtype.lane, where.count).split("> ", 1)[1]
@@ -240,10 +240,19 @@ class Values(Memory):
     def _axis(self, where: Where) -> Lanes:
         if where.count == 1:
             return Lanes(where.at, INDEX_TYPE)
+        if where.parts:
+            return self.columns_of(where.at, where.parts, where.count)
         base = self.splat(Lanes(where.at, INDEX_TYPE), where.count)
         return self.text.let(
             f"add {base}, {self.iota(INDEX_TYPE, where.count).split('> ', 1)[1]}", INDEX_TYPE, where.count
         )
+
+    def columns_of(self, at: str, parts: Sequence[str], count: int) -> Lanes:
+        """The columns of a row in parts."""
+        size = count // len(parts)
+        firsts = (self.splat(Lanes(self.text.index("add", at, n), INDEX_TYPE), size) for n in parts)
+        steps = self.iota(INDEX_TYPE, size).split("> ", 1)[1]
+        return self._joined([self.text.let(f"add {x}, {steps}", INDEX_TYPE, size) for x in firsts])
 
     def splat_invariants(self, roots: list[Value], axis: Axis, lanes: int, known: Known) -> None:
         """Spread the uniform operands of lane-wise operations before the loop, not in it."""
