@@ -430,6 +430,28 @@ def test_lines_of_a_large_target_that_lies_across_are_stored_as_they_come(dtype,
         assert (between[:, shape[0] :] == 7).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize("shape", [(1024, 16), (1003, 9), (300, 37), (64, 16)], ids=str)
+def test_rows_of_a_target_that_share_a_set_of_the_first_cache(dtype, shape):
+    """Multiples of 4 KiB apart: lines of several squares are made on the stack first, wherever the rows begin."""
+    x = np.random.default_rng(0).integers(-99, 99, shape).astype(dtype)
+    a = xt.asarray(x)
+    for before, threads in ((0, 1), (32, 2), (3, 1), (13, 2)):
+        memory = np.full((shape[1], 2048), 7, dtype)
+        inside = memory[:, before : before + shape[0]]
+        out = xt.asarray(inside)
+        for target, e, want in (
+            (out, a.T * 3, x.T * 3),
+            (out.T, a * 3, x * 3),
+            (out.T, a - xt.max(a, 1, keepdims=True), x - x.max(1, keepdims=True)),
+        ):
+            inside[...] = 0
+            with xt.options(num_threads=threads):
+                target[...] = e
+            np.testing.assert_array_equal(target.numpy(), want)
+        assert (memory[:, :before] == 7).all() and (memory[:, before + shape[0] :] == 7).all()
+
+
 def test_complex_numbers_are_stored_across():
     x = (np.arange(700) + 2j).astype(np.complex64).reshape(10, 70)
     assert_same_bits(

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, index
+from .ir import FALSE, Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, index
 from .ir import axis as named_axis
 from .reducers import ARENA, PARTS
 from .unrolled import Group
@@ -193,7 +193,8 @@ ONE_SIDE = index(SIDE)
 class Past:
     """How a target is stored past the caches `when` it is large: whole lines at a time. What is computed lies in `stage` first, and `goal`
     is that, else the target. In each row of it a tile starts and ends where a line does: after `start`, but for the first one, at `begin`,
-    and no later than `reach`, which is beyond `end`.
+    and no later than `reach`, which is beyond `end`. Where `aliased` holds too, it is the stage alone that is wanted: the lines go through
+    the caches.
     """
 
     store: Store
@@ -206,6 +207,7 @@ class Past:
     reach: Local
     when: Value
     length: int = SIDE + BEYOND
+    aliased: Value = FALSE
 
 
 @dataclass(frozen=True)

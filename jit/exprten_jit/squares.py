@@ -14,8 +14,8 @@ from .cuts import cuts_of
 from .derived import apply
 from .early import packed_rows
 from .folds import folds_of
-from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, index, load
-from .nest import BEYOND, ONE, SIDE, Blocks, Loop, Machine, Squares, Stmt, Vector
+from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, both, index, load
+from .nest import BEYOND, ONE, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
 from .placing import loop_over, place
 from .reducers import FEW
 from .rewrite import affine, in_a_row, steps, substitute, walk
@@ -24,6 +24,8 @@ from .vectors import computed, cost_of, roots_of, vector_over
 
 LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
+SET_BYTES = 4096  # from one line of the first cache to the next in the same set, on all processors of today
+SET_LINES = 9  # in which there are 8 lines, or 12
 MOST_TURNED = 2  # sources: more registers than there are
 CHEAP = 24  # additions an element, an `exp` and a few: each row of a square is a copy of the body, and of more compiling takes too long
 
@@ -56,12 +58,25 @@ def squares_of(
         return None
     far = _far(kernel)
     past = past_of(kernel, machine, *((row, top, bottom) if tile else (column, left, right)), far)
-    past = replace(past, length=LONG_SIDE + 2 * BEYOND) if past else None
+    past = _staged(past, kernel, column if tile else row) if past else None
     names = (top, REACH if past and tile else bottom, left, REACH if past and not tile else right)
     ahead = _ahead(_lines(value, column, kernel) if tile else loads, row, column, bool(tile))
     store, lanes = replace(kernel.stores[0], value=value), min(MOST_LANES, vector.lanes)
     squares = Squares(store, tuple(turned), row, column, *names, lanes, bool(tile), past, ahead, far)
     return _blocks(squares, loops, saved, _of_rows(saved, names, row, machine, bound, done))
+
+
+def _staged(past: Past, kernel: Kernel, other: Axis) -> Past:
+    """With a stage for lines of several squares, also where the rows of the target that a square has share a set of the first cache: it
+    holds fewer of them than these are, so that each of their lines has to be made in one go.
+    """
+    form, size = affine(past.store.offset, other), past.store.leaf.dtype.itemsize
+    assert form is not None, "rows of the target lie at regular distances"
+    long = both(dict(kernel.axes)[past.along] >= SIDE, dict(kernel.axes)[other] >= SET_LINES)
+    aliased = both(long, apply("equal", form[0] % (SET_BYTES // size), index(0)))
+    when = apply("logical_or", past.when, aliased)
+    aliased = both(aliased, apply("logical_not", past.when))
+    return replace(past, length=LONG_SIDE + 2 * BEYOND, when=when, aliased=aliased)
 
 
 def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_rows: list[Stmt]) -> Blocks:

@@ -89,7 +89,8 @@ class InRegisters(Tiles):
         steps = t.index("mul", t.index("or", stride, many), size)
         rest = t.index("and", t.index("or", t.let(f"ptrtoint ptr {goal} to i64", INDEX_TYPE).name, steps), LINE - 1)
         aligned = t.let(f"icmp eq i64 {rest}, 0", "i1").name
-        return t.let(f"and i1 {aligned}, {known[stmt.past.when].name}", "i1").name
+        past = t.let(f"select i1 {known[stmt.past.aliased].name}, i1 false, i1 {known[stmt.past.when].name}", "i1").name
+        return t.let(f"and i1 {aligned}, {past}", "i1").name
 
     def _one_square(
         self,

@@ -108,6 +108,7 @@ class Tiles(Across):
     def stage(self, past: Past, known: Known) -> str:
         """Choose where rows of a tile are stored; returns how many elements beyond its end they may have."""
         t, when = self.text, self.value(past.when, known, None).name
+        self.value(past.aliased, known, None)
         stage, target = self.address[past.stage.name], self.address[past.store.leaf.name]
         self.address[past.goal.name] = t.let(f"select i1 {when}, ptr {stage}, ptr {target}", "ptr").name
         self.given.add(past.goal.name)  # no room beyond what exists
@@ -157,7 +158,12 @@ class Tiles(Across):
 
         one = copied(dtype.memory, f"align {size}")
         t.loop(t.select(first, start, lines), lines, 1, one)
-        t.loop(lines, last, many, copied(f"<{many} x {dtype.memory}>", f"align {LINE}, !nontemporal !0"))
+        kind, line = f"<{many} x {dtype.memory}>", f"align {LINE}"
+        t.either(
+            known[past.aliased].name,
+            lambda: t.loop(lines, last, many, copied(kind, line)),
+            lambda: t.loop(lines, last, many, copied(kind, f"{line}, !nontemporal !0")),
+        )
         t.loop(last, to, 1, one)
 
     def _goals(self, stmt: TurnBack, known: Known, row: str, column: str) -> list[str]:
