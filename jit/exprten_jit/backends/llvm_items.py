@@ -1,0 +1,138 @@
+"""Lanes of several rows of few columns: which rows a vector holds, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..dtypes import INDEX
+from ..ir import Axis, Const, Fold, Load, Op, Value
+from ..nest import Vector
+from ..reducers import is_known
+from ..rewrite import affine
+from ..vectors import by_lanes, computed
+from .llvm_memory import Items, Known, Where, first_lanes
+from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_turned import Turned
+
+MOST_ITEMS = 16  # rows at once
+MOST_VECTORS = 4  # that hold a row
+
+
+class InItems(Turned):
+    """Emits what reads several rows at once."""
+
+    @property
+    def row_lanes(self) -> int:
+        """Lanes of a row: a power of two."""
+        return 1 << (self.nest.kernel.few - 1).bit_length()
+
+    def rows_of(self, loop: Vector) -> int:
+        """How many rows a vector has."""
+        return max(1, min(MOST_ITEMS, loop.lanes // self.row_lanes))
+
+    def fits_beside(self, node: Fold, loop: Vector, row: Axis) -> bool:
+        """Whether rows of the kernel's few columns can be taken so, at several indices of `row`."""
+        if not self.nest.kernel.few or not loop.masked or self.row_lanes > MOST_VECTORS * loop.lanes:
+            return False
+        return self.in_lanes(node.bodies, loop, row, node.axis)
+
+    def in_lanes(self, bodies: Sequence[Value], loop: Vector, *rows: Axis) -> bool:
+        """Whether `bodies` can be computed for several rows at once."""
+        nodes = list(computed(bodies, loop.axis))
+        loads = [x for x in nodes if isinstance(x, Load)]
+        if any(isinstance(x, Fold) and {loop.axis, *rows} & x.free for x in nodes):
+            return False
+        return by_lanes(nodes, loads, rows[0]) and all(_plain(x, loop.axis) for x in loads)
+
+    @property
+    def row_some(self) -> int:
+        """Of the lanes of a row, how many exist: all that are in parts."""
+        few = self.nest.kernel.few
+        return few if is_known(few) else self.row_lanes
+
+    def row_parts(self, columns: str, loop: Vector) -> tuple[str, ...]:
+        """The columns with which the parts of a row begin, where their number is not known: more than half of its lanes, so that the last
+        part may end with the last column, and no load needs a mask (1.3 to 1.5 times as fast where it lies across lines).
+        """
+        few, width = self.nest.kernel.few, min(loop.lanes, self.row_lanes // 2)
+        if is_known(few):
+            return ()
+        t, last = self.text, self.text.index("sub", columns, width)
+        firsts = range(0, self.row_lanes - width, width)
+        return (*(str(n) if n + width <= self.row_lanes // 2 else t.lesser(str(n), last) for n in firsts), last)
+
+    def lanes_of(self, loop: Vector, known: Known, items: Items) -> tuple[Known, Where]:
+        """The columns of all items, each of which knows what is known here."""
+        low = self.value(loop.low, known, None).name
+        each = ({**known, **own, loop.axis: Lanes(low, INDEX_TYPE)} for own in items.each)
+        if items.parts:
+            column = self._joined([self.columns_of(low, items.parts, items.width)] * len(items.each))
+        else:
+            column = self._counted(low, [*(items.spread or range(items.width))] * len(items.each))
+        where = Where(loop.axis, low, items.width * len(items.each), items=replace(items, each=tuple(each)))
+        return {**known, loop.axis: column}, where
+
+    def _counted(self, at: str, steps: Sequence[int]) -> Lanes:
+        base = self.splat(Lanes(at, INDEX_TYPE), len(steps))
+        listed = ", ".join(f"{INDEX_TYPE} {n}" for n in steps)
+        return self.text.let(f"add {base}, <{listed}>", INDEX_TYPE, len(steps))
+
+    def _packed(self, node: Fold, axis: Axis) -> list[Load]:
+        """The loads whose rows lie side by side, as is known when this is compiled."""
+        few = self.nest.kernel.few
+        loads = [x for x in computed(node.bodies, axis) if isinstance(x, Load) and axis in x.offset.free]
+        steps = {x: affine(x.offset, node.axis) for x in loads if is_known(few)}
+        rows = {x: form[0].value for x, form in steps.items() if form and isinstance(form[0], Const)}
+        return [x for x, step in rows.items() if step == few]
+
+    def _group_of(self, load: Load, axis: Axis, items: Items, rows: int) -> list[Lanes]:
+        """The next `rows` of each item, one vector for each, from one load an item."""
+        columns, width = self.nest.kernel.few, items.width
+        group = replace(items, width=rows * width, some=rows * columns)
+        found = [self._one_item(load, axis, known, group) for known in items.each]
+        if columns < width:
+            spread = [min(r * columns + c, rows * columns - 1) for r in range(rows) for c in range(width)]
+            found = [self._shuffled(x, x, spread) for x in found]
+        return self._turned(found, rows, width)
+
+    def items_load(self, node: Load, axis: Axis, items: Items) -> Lanes:
+        """What a load reads for each item, side by side; the same for all, if it does not depend on the row."""
+        if items.row in node.offset.free:
+            return self._joined([self._one_item(node, axis, x, items) for x in items.each])
+        if items.spread:
+            few = self.nest.kernel.few
+            one = self._one_item(node, axis, items.each[0], replace(items, width=self.row_lanes, some=few))
+            return self._shuffled(one, one, list(items.spread) * len(items.each))
+        one = self._one_item(node, axis, items.each[0], items)
+        return self._shuffled(one, one, list(range(items.width)) * len(items.each))
+
+    def _one_item(self, node: Load, axis: Axis, known: Known, items: Items) -> Lanes:
+        """What a load reads for an item."""
+        offset, dtype = self.value(node.offset, known, None).name, node.leaf.dtype
+        at = self._at(node, offset, None)
+        if axis not in node.offset.free:
+            one = self.text.let(f"load {dtype.memory}, {at}", dtype.memory)
+            return self.splat(self.in_register(one, dtype), items.width)
+        where = Where(axis, "0", items.width, first_lanes(items.some, items.width), parts=items.parts)
+        return self._wide_load(at, dtype, self._whole(node.leaf, where))
+
+    def _compute_outside(self, node: Fold, known: Known, where: Where) -> None:
+        """What the body needs in every lane, but not of its own axis: before the loop, not in it."""
+        stack, seen = list(node.bodies), set[Value]()
+        while stack:
+            part = stack.pop()
+            if part in seen or where.axis not in part.free:
+                continue
+            seen.add(part)
+            if node.axis in part.free:
+                stack.extend(reversed(part.children))
+            elif isinstance(part, Fold | Load) or (isinstance(part, Op) and part.dtype is not INDEX):
+                self.value(part, known, where)
+
+
+def _plain(x: Load, axis: Axis) -> bool:
+    """Whether a load reads columns that lie side by side, or one number for a row."""
+    form = affine(x.offset, axis)
+    side_by_side = form is not None and isinstance(form[0], Const) and form[0].value in (0, 1)
+    return side_by_side and x.when is None and not x.leaf.pairs
