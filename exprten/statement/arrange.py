@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from exprten_jit.dtypes import DType
-from exprten_jit.reducers import FEW
+from exprten_jit.reducers import is_known
 
 from ..expression.joined import Joined, parts_of
 from ..expression.leaf import Leaf
@@ -150,7 +150,7 @@ def arrange(
         [view.key.dtype for view in views],
         strides,
         near,
-        packed * short or ways.narrow or (ways.few if ways.few <= FEW else 0),
+        packed * short or ways.narrow or (ways.few if is_known(ways.few) else 0),
         cpu,
     )
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
