@@ -468,3 +468,17 @@ def test_every_pair_of_sizes_of_both_types_in_one_statement():
     narrow = xt.zeros((7, 33), xt.float16)
     narrow[...] = b / 3
     assert (narrow.numpy() == np.float16(np.float32(1) / np.float32(3))).all()
+
+
+@BOTH
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_a_number_that_was_a_double_keeps_its_sign(bits, name):
+    x = xt.array([[-2.0], [0.5]], xt.float64)
+    with xt.options(vector_bits=bits):
+        for e in (x[0, 0], x[:, 0], xt.array([-2.0, 0.5, 2.0] * 3, xt.float64)[::4], xt.sum(x)):
+            narrow = xt.evaluate(xt.cast(e, name))
+            for function in (xt.tanh, xt.expm1, xt.fraction):
+                once = xt.evaluate(function(xt.cast(e, name)))
+                assert_same_bits(once.numpy(), xt.evaluate(function(narrow)).numpy(), function.__name__)
+        nothing = xt.evaluate(xt.tanh(xt.sum(xt.zeros(0, name)))).numpy()
+        assert_same_bits(nothing, np.zeros((), dtype_of(name)), "nothing")

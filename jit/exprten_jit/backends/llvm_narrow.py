@@ -47,6 +47,8 @@ def rounded(t: Text, value: Lanes, dtype: DType, own: bool = False, dots: bool =
     that a NaN has zeros where bits are cut off, and stays one. `dots` as a Machine's.
     """
     if dtype.rounding == "half":
+        if value.count == 1:  # or LLVM takes a copysign through, and calls for its sign a __truncdfhf2 that is nowhere
+            value = t.call("@llvm.arithmetic.fence.f32", "float", 1, value)
         return _float(t, _as(t, "fptrunc", value, "half"))
     # by integers: the processor's own conversion (AVX512_BF16) takes subnormal numbers to 0
     n = value.count
