@@ -139,10 +139,11 @@ class Plan:
         arranged = self._looped[0].arranged
         parts = zip(self._code.nest.parts, arranged.extents, strict=True)
         sizes = dict(arranged.sizes)
+        placed = ((recompute.Reach(nest), nest, extents) for nest, extents in parts)
         return multiplied + sum(
-            recompute.times(n, nest, extents) * recompute.repeats(n, around, sizes)
-            for nest, extents in parts
-            for n, around in _operations(nest)
+            recompute.times(n, reach, extents) * recompute.repeats(n, reach, around, sizes)
+            for reach, nest, extents in placed
+            for n, around in _operations(nest, reach)
         )
 
     @property
@@ -288,14 +289,14 @@ class Plan:
         return f"<plan of target {self._mode.symbol} {tree(self._value)}>"
 
 
-def _operations(nest: Nest) -> list[tuple[Value, recompute.Folded]]:
+def _operations(nest: Nest, reach: recompute.Reach) -> list[tuple[Value, recompute.Folded]]:
     """Operations on elements, without those on the index alone, each with the folds around it. A fold is one for each element of
     its body.
     """
     found: list[tuple[Value, recompute.Folded]] = []
     kept, stores = recompute.kept(nest), nest.kernel.stores
     every = (one for store in stores for one in recompute.elements(store.value))
-    for n, around in dict.fromkeys((n, tuple(f for f in around if f[0] in n.free)) for n, around in every):
+    for n, around in dict.fromkeys((n, tuple(f for f in around if f[0] in reach.of(n))) for n, around in every):
         if n in kept:
             continue
         if isinstance(n, Op) and n.op != "cast" and (not n.free or any(isinstance(x, Load | Param) for x in walk(n))):

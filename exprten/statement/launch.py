@@ -100,7 +100,7 @@ def _new_launch(s: Statement) -> Launch:
     arranged = _arrange(s)
     kernel, arranged = _kernel(arranged, s)
     work = _work(kernel, arranged)
-    ratio = recompute.ratio(work, s.found.elements)
+    ratio = recompute.ratio(recompute.without_folds(work), s.found.elements)
     # A proved order of the stores is not to be changed, and a GPU has no loops.
     if ratio > s.options.max_recompute and s.direction == "any" and s.target.device.kind == "cpu":
         loops = recompute.best_order(work[0], bool(s.found.folds))
@@ -108,14 +108,12 @@ def _new_launch(s: Statement) -> Launch:
             arranged = _arrange(s, loops)
             kernel, arranged = _kernel(arranged, s)
             work = _work(kernel, arranged)
-            ratio = recompute.ratio(work, s.found.elements)
-    folded = sum(
-        s.found.elements[s.found.structure[n][1]] for n in s.found.folds
-    )  # elements: that they are brought together is work
-    if recompute.ratio(work, s.found.elements, folded) > s.options.max_recompute:
-        worst = arranged.signature.structure[recompute.worst(work, s.found.elements)][0].op
+            ratio = recompute.ratio(recompute.without_folds(work), s.found.elements)
+    if (every := recompute.ratio(work, s.found.elements)) > s.options.max_recompute:
+        key = arranged.signature.structure[recompute.worst(work, s.found.elements)][0]
+        worst = key.map.reducer if key.op == "reduce" else key.op
         raise CompileError(
-            f"{s}: {ratio:.0f} times the operations needed, most of them in {worst}, which is evaluated again for every place "
+            f"{s}: {every:.0f} times the operations needed, most of them in {worst}, which is evaluated again for every place "
             f"that reads it; assign that part to a tensor first, or raise xt.options(max_recompute=...) above "
             f"{s.options.max_recompute:g}"
         )

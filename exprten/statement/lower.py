@@ -45,9 +45,12 @@ Loops = tuple[tuple[Axis, Value], ...]  # axes with their extents
 
 @dataclass(frozen=True)
 class Made:
-    """What an operation became: `value` of the structure's `node` at an index over the axes `along`; `guarded`: not everywhere."""
+    """What an operation became: `value` of the structure's `node` at an index over the axes `along`; `guarded`: not everywhere. A fold brings
+    the elements of its operand together, which is the node `of`; else that is `node`.
+    """
 
     node: int
+    of: int
     value: Value
     along: frozenset[Axis | Local]
     guarded: bool
@@ -337,6 +340,7 @@ class _Lowering:
                 valid = self._remapped(node, at)[1]
                 return _other(valid, operands[0], operands[1]) if len(operands) > 1 else operands[0]
             case "reduce":
+                self._brought_together(node, at, operands[0])
                 if key.map.reducer == "moments":
                     return self._moments(node, operands[0])[key.map.part]
                 values: tuple[Value, ...] = tuple(operands)
@@ -347,8 +351,16 @@ class _Lowering:
         value = apply(key.op, *operands)
         along = frozenset[Axis | Local]().union(*(i.free for i in at))
         real, cost = parts(value)[0], row_of(key.op).cost  # the imaginary part stands where the real one does
-        self.made[-1].append(Made(node, real, along, node in self.guarded, self.around[node, at], cost))
+        self.made[-1].append(Made(node, node, real, along, node in self.guarded, self.around[node, at], cost))
         return value
+
+    def _brought_together(self, node: int, at: Index, element: Value) -> None:
+        """Note that a fold is an operation for each element of its operand."""
+        inside = self._unfolded(node, at)
+        along = frozenset[Axis | Local]().union(*(i.free for i in inside))
+        around = (*self.around[node, at], *self._folds(node))
+        of = self.signature.structure[node][1]
+        self.made[-1].append(Made(node, of, parts(element)[0], along, node in self.guarded, around, 1))
 
     def _moments(self, node: int, x: Value) -> tuple[Value, Value]:
         """The sum and the squares of distances from the mean; sums of the same are read from there."""

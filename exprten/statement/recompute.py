@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import prod
 
 from exprten_jit.folds import folds_of
-from exprten_jit.ir import Axis, Component, Fold, Kernel, Op, Size, Value
-from exprten_jit.nest import Nest, Reduce, statements
+from exprten_jit.ir import Axis, Component, Fold, Kernel, Local, Op, Size, Value
+from exprten_jit.nest import Columns, Loop, Nest, Reduce, Stmt, statements
 from exprten_jit.rewrite import substitute, walk
 
 from .lower import Made
@@ -49,16 +49,18 @@ def _extents(node: Fold) -> Folded:
     return ((node.axis, name),)
 
 
-def repeats(value: Value, around: Folded, sizes: Mapping[str, int]) -> int:
+def repeats(value: Value, reach: Reach, around: Folded, sizes: Mapping[str, int]) -> int:
     """How often a value is evaluated by the folds around it."""
-    return prod(sizes[name] for axis, name in around if axis in value.free)
+    needed = reach.of(value)
+    return prod(sizes[name] for axis, name in around if axis in needed)
 
 
-def times(value: Value, nest: Nest, extents: Sequence[int]) -> int:
+def times(value: Value, reach: Reach, extents: Sequence[int]) -> int:
     """How often a value is evaluated by a loop nest; `extents` of its axes, outermost first."""
-    depth, block = _placed(value, nest)
-    if depth is None or nest.written or nest.turned:
-        return prod(n for (axis, _), n in zip(nest.kernel.axes, extents, strict=True) if axis in value.free)
+    depth, block = reach.placed(value)
+    if depth is None:
+        needed = reach.of(value)
+        return prod(n for (axis, _), n in zip(reach.kernel.axes, extents, strict=True) if axis in needed)
     return _count(depth, block, extents)
 
 
@@ -73,20 +75,67 @@ def _times(row: Row, extents: Sequence[int]) -> int:
     return _count(row.depth, row.block, extents)
 
 
-def _placed(value: Value, nest: Nest) -> tuple[int | None, int]:
-    """How many of the outermost loops evaluate a value, and the elements of the innermost axis for which it is once more, 0 for none.
-    Where two axes are taken as one no loop does: it is evaluated once for every point of its own axes.
+class Reach:
+    """What the values of a nest are evaluated again for. One in a fold is for all that the fold is: in `sum(x * sum(x, 0), 1)` the inner
+    fold depends on no row, but the outer one, which comes by it, does.
     """
-    columns, axes = nest.columns, [axis for axis, _ in nest.kernel.axes]
-    if columns is not None and value.free and any(value in walk(saved) for _, saved in columns.saved):
-        if columns.each is not None:
+
+    def __init__(self, nest: Nest) -> None:
+        self.kernel = nest.kernel
+        self._columns, self._loops = nest.columns, not (nest.written or nest.turned)
+        self._axes = [axis for axis, _ in nest.kernel.axes]
+        self._outer = frozenset(_around_columns(nest.body))
+        self._inside = [
+            (node, frozenset(walk(*node.bodies))) for node in folds_of(*(s.value for s in nest.kernel.stores))
+        ]
+        self._known: dict[Value, frozenset[Axis | Local]] = {}
+
+    def of(self, value: Value) -> frozenset[Axis | Local]:
+        """The axes that a value is evaluated again for, those of folds among them."""
+        if value not in self._known:
+            found = value.free
+            for node, inside in self._inside:  # inner ones first
+                if node.axis in found and value in inside:
+                    found |= node.free - ({self._columns.axis} if self._columns and self._strip(node) else set())
+            self._known[value] = found
+        return self._known[value]
+
+    def placed(self, value: Value) -> tuple[int | None, int]:
+        """How many of the outermost loops evaluate a value, and the elements of the innermost axis for which it is once more, 0 for none.
+        Where two axes are taken as one, or rows written out, no loop does: it is evaluated once for every point of its own axes.
+        """
+        if not self._loops:
             return None, 0
-        outer = [k for k, axis in enumerate(axes[:-1]) if any(axis in v.free for _, v in columns.saved)]
-        return max(outer, default=-1) + 1, 1 if columns.axis in value.free else columns.block
-    depth = _deepest(axes, value.free)
-    if columns is not None and value.free and columns.axis not in value.free:  # again for each block of columns
-        return depth, columns.block
-    return depth, 0
+        columns, needed = self._columns, self.of(value)
+        depth = _deepest(self._axes, needed)
+        if columns is None or self._before(value, needed):
+            return depth, 0
+        if any(value in walk(saved) for _, saved in columns.saved):
+            if columns.each is not None:
+                return None, 0
+            outer = [k for k, axis in enumerate(self._axes[:-1]) if any(axis in v.free for _, v in columns.saved)]
+            return max(outer, default=-1) + 1, 1 if columns.axis in value.free else columns.block
+        return depth, 0 if columns.axis in needed else columns.block
+
+    def _before(self, value: Value, needed: frozenset[Axis | Local]) -> bool:
+        """Whether a value is known before the blocks of columns."""
+        within = any(self._strip(node) and node.axis in needed and value in inside for node, inside in self._inside)
+        return not within and needed & {*self._axes} <= self._outer
+
+    def _strip(self, node: Fold) -> bool:
+        """Whether a fold is computed for all columns of a block at once."""
+        columns = self._columns
+        return columns is not None and columns.axis in node.free and node.free <= self._outer | {columns.axis}
+
+
+def _around_columns(stmts: Sequence[Stmt], around: tuple[Axis | Local, ...] = ()) -> tuple[Axis | Local, ...]:
+    """The axes of the loops around the Columns, none where there are no Columns."""
+    for stmt in stmts:
+        if isinstance(stmt, Columns):
+            return around
+        if isinstance(stmt, Loop) and any(isinstance(s, Columns) for s in statements(stmt.body)):
+            return _around_columns(stmt.body, (*around, stmt.axis))
+    return ()
 
 
 def _deepest(loops: Sequence[object], free: Collection[object]) -> int:
@@ -101,10 +150,11 @@ class Row:
     It is evaluated once for every point of the `depth` outermost loops, or there for each `block` of the innermost one too, where
     that is not 0; without a depth, as where there are no loops, once for every point of `axes`, which it depends on, by position.
     And again in the folds whose extents are named. `value` is one number for equal values. Where it is `guarded`, not all that it is evaluated for are elements of its node: `beside` are the
-    positions of axes that are not the node's.
+    positions of axes that are not the node's. A fold brings together what it has for each element of another node, `of`.
     """
 
     node: int
+    of: int
     value: int
     cost: int
     axes: tuple[int, ...]
@@ -119,29 +169,32 @@ def rows(made: Sequence[Made], nest: Nest) -> tuple[Row, ...]:
     """The operations of a part, whose loop nest this is."""
     done = kept(nest)
     left = [m for m in made if m.value not in done]
-    return (
-        rows_without_loops(left, nest.kernel)
-        if nest.written or nest.turned
-        else _rows(left, nest.kernel, lambda v: _placed(v, nest))
-    )
+    reach = Reach(nest)
+    return _rows(left, nest.kernel, reach.placed, reach.of)
 
 
 def rows_without_loops(made: Sequence[Made], part: Kernel) -> tuple[Row, ...]:
     """The operations of a part, each evaluated at its own points: what depends on the kernel alone."""
-    return _rows(made, part, lambda _: (None, 0))
+    return _rows(made, part, lambda _: (None, 0), lambda value: value.free)
 
 
-def _rows(made: Sequence[Made], part: Kernel, placed: Callable[[Value], tuple[int | None, int]]) -> tuple[Row, ...]:
+def _rows(
+    made: Sequence[Made],
+    part: Kernel,
+    placed: Callable[[Value], tuple[int | None, int]],
+    needed: Callable[[Value], frozenset[Axis | Local]],
+) -> tuple[Row, ...]:
     axes = [axis for axis, _ in part.axes]
-    number: dict[Value, int] = {}
+    number: dict[tuple[Value, bool], int] = {}
     out = []
     for m in made:
-        free = m.value.free
+        free = needed(m.value)
         depth, block = placed(m.value)
         out.append(
             Row(
                 m.node,
-                number.setdefault(m.value, len(number)),
+                m.of,
+                number.setdefault((m.value, m.node == m.of), len(number)),
                 m.cost,
                 tuple(k for k, axis in enumerate(axes) if axis in free),
                 depth,
@@ -190,7 +243,7 @@ def _evaluated(part: Part, sizes: Sequence[int]) -> dict[int, int]:
     counts = {}
     for m in operations:
         count = _times(m, extents) * prod(named[name] for name in m.folded)
-        counts[m.value] = min(count, sizes[m.node] * prod(extents[k] for k in m.beside)) if m.guarded else count
+        counts[m.value] = min(count, sizes[m.of] * prod(extents[k] for k in m.beside)) if m.guarded else count
     return counts
 
 
@@ -198,15 +251,18 @@ def _costs(operations: Sequence[Row]) -> dict[int, int]:
     return {m.value: m.cost for m in operations}
 
 
-def ratio(parts: Sequence[Part], sizes: Sequence[int], others: int = 0) -> float:
-    """Evaluated operations over those needed, `sizes` being the elements of each node; 1.0 for a statement without operations. `others`
-    are done as often as needed.
-    """
+def without_folds(parts: Sequence[Part]) -> list[Part]:
+    """Without what it takes to bring elements together."""
+    return [([m for m in operations if m.of == m.node], extents, named) for operations, extents, named in parts]
+
+
+def ratio(parts: Sequence[Part], sizes: Sequence[int]) -> float:
+    """Evaluated operations over those needed, `sizes` being the elements of each node; 1.0 for a statement without operations."""
     evaluated = sum(
         _costs(part[0])[value] * count for part in parts for value, count in _evaluated(part, sizes).items()
     )
-    needed = sum(cost * sizes[node] for node, cost in {m.node: m.cost for m in parts[0][0]}.items())
-    return max(1.0, (evaluated + others) / (needed + others)) if needed else 1.0
+    needed = sum(cost * sizes[of] for of, cost in {m.node: (m.of, m.cost) for m in parts[0][0]}.values())
+    return max(1.0, evaluated / needed) if needed else 1.0
 
 
 def best_order(part: Part, folds: bool) -> tuple[int, ...] | None:
@@ -232,5 +288,5 @@ def worst(parts: Sequence[Part], sizes: Sequence[int]) -> int:
     for part in parts:
         counts = _evaluated(part, sizes)
         for m in part[0]:
-            beyond[m.node] = beyond.get(m.node, -m.cost * sizes[m.node]) + m.cost * counts[m.value]
+            beyond[m.node] = beyond.get(m.node, -m.cost * sizes[m.of]) + m.cost * counts[m.value]
     return max(beyond, key=beyond.__getitem__)
