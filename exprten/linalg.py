@@ -93,6 +93,12 @@ def _vectors(a: Any, b: Any, operation: str, *least: int) -> tuple[Expr, Expr]:
         raise ShapeError(
             f"{operation}: shapes {left.shape} and {right.shape}: the operands have {least[0]} and {least[1]} axes at least"
         )
+    along = right.ndim - least[1]
+    if left.shape[-1] != right.shape[along]:
+        raise ShapeError(
+            f"{operation}: shapes {left.shape} and {right.shape}: axis {left.ndim - 1} of the first has {left.shape[-1]} elements, axis "
+            f"{along} of the second has {right.shape[along]}; they must be as long as each other"
+        )
     return left, right
 
 

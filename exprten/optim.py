@@ -31,6 +31,12 @@ def _step(kernel: Kernel, *tensors: Tensors | None, **scalars: Any) -> None:
     (kernel.foreach if isinstance(tensors[0], (list, tuple)) else kernel)(*tensors, **scalars)
 
 
+def _counted(t: int, operation: str) -> None:
+    """Raises ValueError for a step before the first one: both means would be divided by 0."""
+    if t < 1:
+        raise ValueError(f"{operation}: t is {t}; steps are counted from 1")
+
+
 def sgd(w: Tensors, g: Tensors, *, lr: float, weight_decay: float = 0.0, clip_gradient: float | None = None) -> None:
     """w -= lr * g. (torch.optim.SGD)"""
     _step(steps.sgd, w, g, lr=lr, weight_decay=weight_decay or None, clip_gradient=clip_gradient)
@@ -144,6 +150,7 @@ def adam(
 
     With `vmax` it is `amsgrad`. (torch.optim.Adam)
     """
+    _counted(t, "adam")
     _step(
         steps.adam, w, g, m, v, vmax, lr=lr, beta1=betas[0], beta2=betas[1], eps=eps, t=t, weight_decay=weight_decay or None,
         decoupled=False, clip_gradient=clip_gradient,
@@ -165,6 +172,7 @@ def adamw(
     clip_gradient: float | None = None,
 ) -> None:
     """Adam with the decay taken from the weight: w *= 1 - lr * weight_decay, then Adam's step. (torch.optim.AdamW)"""
+    _counted(t, "adamw")
     _step(
         steps.adam, w, g, m, v, vmax, lr=lr, beta1=betas[0], beta2=betas[1], eps=eps, t=t, weight_decay=weight_decay or None,
         decoupled=True, clip_gradient=clip_gradient,

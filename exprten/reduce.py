@@ -65,15 +65,19 @@ def var(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> E
     The mean comes first, in a pass of its own, or block by block where all of many elements are folded: nothing is lost by cancellation.
     """
     e = _float(src, "var")
-    return rounded(_var(wide(e), axis, keepdims, ddof), e.key.dtype)
+    return rounded(_var(wide(e), axis, keepdims, ddof, "var"), e.key.dtype)
 
 
-def _var(e: Expr, axis: Axes, keepdims: bool, ddof: int) -> Expr:
-    count = _count(e, axis, "var")
+def _var(e: Expr, axis: Axes, keepdims: bool, ddof: int, operation: str) -> Expr:
+    count = _count(e, axis, operation)
+    if not isinstance(ddof, int | float | np.integer | np.floating):
+        raise TypeError(
+            f"{operation}: ddof is {ddof!r}; it must be a number, which is taken from the number of elements"
+        )
     freedom = count - ddof
     over = float(freedom) if freedom > 0 else 0.0
-    if count > LONG and len(axes_of(axis, e, "var")) == e.ndim and e.key.dtype.kind == "f":
-        return several("moments", (e, e), axis, keepdims, (), "var")[1] / over
+    if count > LONG and len(axes_of(axis, e, operation)) == e.ndim and e.key.dtype.kind == "f":
+        return several("moments", (e, e), axis, keepdims, (), operation)[1] / over
     distance = _size_squared(e - mean(e, axis, keepdims=True))
     total = sum(distance, axis, keepdims)
     return total / (over if ddof or not count else count_of(count, total.key.dtype))
@@ -82,7 +86,7 @@ def _var(e: Expr, axis: Axes, keepdims: bool, ddof: int) -> Expr:
 def std(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:
     """The square root of `var`."""
     e = _float(src, "var")
-    return rounded(build("sqrt", _var(wide(e), axis, keepdims, ddof)), e.key.dtype)
+    return rounded(build("sqrt", _var(wide(e), axis, keepdims, ddof, "std")), e.key.dtype)
 
 
 def norm(src: Any, axis: Axes = None, keepdims: bool = False) -> Expr:

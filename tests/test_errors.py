@@ -94,6 +94,11 @@ SHAPES = [
          "assign: target *= value: target has shape (3,), the value has shape (2, 3); it must have at most 1 axes"),
     Case("broadcast target", "v[:1] /= v", xt.ShapeError,
          "assign: target /= value: target has shape (1,), the value has shape (3,); axis 0 must be 1"),
+    Case("axis of a deviation", "xt.std(f, axis=2)", xt.ShapeError, "std: axis 2 is not one of the 2 axes -2 to 1"),
+    Case("ddof", "xt.std(f, ddof='a')", TypeError, "std: ddof is 'a'; it must be a number, which is taken from the number of elements"),
+    Case("vectors of different lengths", "xt.vecdot(f, xt.zeros(4))", xt.ShapeError,
+         "vecdot: shapes (2, 3) and (4,): axis 1 of the first has 3 elements, axis 0 of the second has 4; they must be as long as "
+         "each other"),
     Case("mT of a vector", "v.mT", xt.ShapeError, "mT: shape (3,) has no two axes to exchange"),
     Case("reshape view", "w.T.reshape(16)", xt.ShapeError,
          "reshape: no view of shape (16,) shows a tensor of shape (4, 4) and strides (4, 16); use the expression xt.reshape(t, shape)"),

@@ -200,3 +200,11 @@ def test_momentum_without_its_state_is_refused():
         xt.optim.rmsprop(xt.ones(2), xt.ones(2), xt.zeros(2), momentum=0.9)
     with pytest.raises(TypeError, match="rmsprop: s is a float; positional parameters are tensors"):
         xt.optim.rmsprop(xt.ones(2), xt.ones(2), 0.0)
+
+
+@pytest.mark.parametrize("name", ["adam", "adamw"])
+def test_a_step_before_the_first_is_refused(name):
+    w = xt.ones(2)
+    with pytest.raises(ValueError, match=f"{name}: t is 0; steps are counted from 1"):
+        getattr(xt.optim, name)(w, xt.ones(2), xt.zeros(2), xt.zeros(2), t=0)
+    assert (w.numpy() == 1).all()

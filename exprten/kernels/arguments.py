@@ -15,7 +15,7 @@ from exprten_jit.dtypes import INDEX
 
 from ..checks import trail
 from ..errors import ExprtenError, FreedSpaceError
-from ..expression.expr import Scalar, coerce
+from ..expression.expr import Expr, Scalar, coerce
 from ..expression.number import Number, evaluate
 from ..expression.shape import Layout
 from ..options import counters, current
@@ -109,6 +109,10 @@ class Arguments:
             return
         t = coerce(x, where) if isinstance(x, np.ndarray) else x
         self.plain &= t is x
+        if isinstance(t, Expr) and not isinstance(t, Tensor):
+            raise TypeError(
+                f"{where} is the expression {t}; a kernel is called with tensors, so give it xt.evaluate(...) of that"
+            )
         if not isinstance(t, Tensor):
             hint = "; a list of tensors goes to .foreach" if isinstance(x, list) else ""
             raise TypeError(
