@@ -159,6 +159,25 @@ def test_functions_are_within_four_units_of_mpmath(name, dtype):
             assert units(w.imag, want.imag) <= 4 or abs(want.imag) < 1e-290, (z, w, want)
 
 
+NEXT_TO_NOTHING = {
+    "exp2": [complex(300, 0), complex(94.2, -0.0), complex(300, 5e-324), complex(-1000, 1e-310)],
+    "arcsin": [complex(x, y) for x in (1, -1) for y in (5e-324, 1.5e-323, 1e-310)],
+    "arctanh": [complex(x, y) for x in (1.7e308, -4e307) for y in (1.7e308, 4e307)],
+}  # fmt: skip
+NEXT_TO_NOTHING |= {"arccos": NEXT_TO_NOTHING["arcsin"], "arccosh": NEXT_TO_NOTHING["arcsin"]}
+NEXT_TO_NOTHING |= {"arcsinh": [z * 1j for z in NEXT_TO_NOTHING["arcsin"]], "arctan": NEXT_TO_NOTHING["arctanh"]}
+
+
+@pytest.mark.parametrize("name", NEXT_TO_NOTHING)
+def test_parts_and_results_next_to_nothing_are_within_four_units(name):
+    x = np.array(NEXT_TO_NOTHING[name])
+    got = xt.evaluate(getattr(xt, name)(x)).numpy()
+    with mpmath.workprec(3000):
+        for z, w in zip(x.tolist(), got, strict=True):
+            want = TRUTH[name](mpmath.mpc(z))
+            assert units(w.real, want.real) <= 4 and units(w.imag, want.imag) <= 4, (z, w, want)
+
+
 def cancelling() -> dict[str, list[np.ndarray]]:
     """Where a part is what two large numbers leave: nearly all of each other."""
     rng = np.random.default_rng(5)
@@ -250,6 +269,30 @@ def test_whole_powers_have_numpys_special_values():
         apart = ~np.isclose(got, want, rtol=1e-14, atol=0, equal_nan=True)
         apart &= ~np.isnan(want) | (n > 0)  # NumPy's quotient by what overflowed is NaN, ours 0
         assert not apart.any(), (n, a.ravel()[np.nonzero(apart)[0][:4]], got[apart][:4], want[apart][:4])
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+def test_negative_powers_are_0_where_the_positive_one_is_no_number(dtype):
+    a = np.array([-1e4 + 88j, 3e38 + 1j, -1e38 - 3e38j, 1e30 + 1e20j], dtype)
+    assert np.array_equal(xt.evaluate(xt.power(a, np.full(4, -88, dtype))).numpy(), np.zeros(4))
+    small = np.array(
+        [1.2e3 + 8e2j, -1.3e3 - 6e2j], np.complex128
+    )  # beyond the largest number, and one over it above the least
+    got = xt.evaluate(xt.power(small, np.full(2, -98, np.complex128))).numpy()
+    with mpmath.workprec(700):
+        for z, w in zip(small.tolist(), got, strict=True):
+            want = mpmath.mpc(z) ** -98
+            assert units(w.real, want.real) <= 4 and units(w.imag, want.imag) <= 4, (z, w, want)
+
+
+def test_powers_of_0_are_numpys():
+    exponents = np.array(
+        [1, 1 + 1j, 1e-3 + 5j, 5 - 1j, 0.5, -1 + 1j, 1j, -1, 0, complex(1, np.inf), complex(1, np.nan)]
+    )
+    for zero in (0j, complex(-0.0, -0.0)):
+        got = xt.evaluate(xt.power(np.full(exponents.shape, zero), exponents)).numpy()
+        nan = complex(np.nan, np.nan)
+        assert_same(got, np.array([0, 0, 0, 0, 0, nan, nan, nan, 1, 0, 0], complex))
 
 
 def test_whole_powers_of_whole_numbers_are_exact():

@@ -134,7 +134,7 @@ def _logaddexp(a: Term, b: Term, log_of: Double, exp_of: Double) -> Term:
     _, e, _ = _exp(d)
     sum_ = double(high) + log1p_double(e.high, e.low) * exp_of
     number = a.equals(a) & b.equals(b)
-    return where((fabs(a) < INF) & (fabs(b) < INF), sum_.value, where(number, high, NAN))
+    return where((fabs(a) < INF) & (fabs(b) < INF), sum_.value, where(number, high + 0.0, NAN))  # log(1 + 0) is +0
 
 
 def _narrow_logaddexp(a: Term, b: Term) -> Term:

@@ -60,8 +60,13 @@ def in_turn(build: Function) -> Function:
 
 def raised(a: Double, *factors: Term) -> tuple[Term, ...]:
     """exp(a) times each of some numbers of at most 1; neither is lost where the other makes up for it."""
+    return _raised(a, *(x * 2.0**200 for x in factors))
+
+
+def _raised(a: Double, *factors: Term) -> tuple[Term, ...]:
+    """As `raised`, of factors times 2**200: those that are next to nothing have all their digits."""
     value, k = exp_double(a, 750.0)
-    return tuple(scale(value.value * (x * 2.0**200), k - 200.0) for x in factors)
+    return tuple(scale(value.value * x, k - 200.0) for x in factors)
 
 
 def exp(z: Complex) -> Complex:
@@ -83,10 +88,12 @@ def exp2(z: Complex) -> Complex:
     ln2 = constant(z.re, c.LN2_64)
     re, angle = double(z.re) * ln2, double(z.im) * ln2
     cos, sin = cos_sin(angle)
-    finite = fabs(re.high) < INF
-    found = raised(Double(re.high, where(finite, re.low, 0.0)), cos, sin)
+    finite, grown = fabs(re.high) < INF, z.im * 2.0**200
+    sin = where(fabs(z.im) < 2.0**-500, grown * LN2, sin * 2.0**200)
+    found = Complex(*_raised(Double(re.high, where(finite, re.low, 0.0)), cos * 2.0**200, sin))
+    found = Complex(found.re, where(z.im.equals(0.0), z.im, found.im))
     usual = exp(Complex(z.re * LN2, z.im * LN2))
-    return chosen(finite & z.im.differs(0.0) & (fabs(z.im) < INF), Complex(*found), usual)
+    return chosen(finite & (fabs(z.im) < INF), found, usual)
 
 
 def cos_sin(a: Double) -> tuple[Term, Term]:
@@ -239,11 +246,12 @@ def roots(x: Double, y: Term, back: Term | float = 1.0, true: Term | None = None
     """The parts of the root of x + i abs(y), both at least 0: none is a difference. They are multiplied by `back`, and `true` is y
     times its square, where y itself may have vanished.
     """
-    size = choice(
-        x.high.equals(0.0), double(fabs(y)), root(x * x + product(y, y))
-    )  # y² may vanish, x² cannot but for 0
-    behind = x.high < 0.0
-    s = root((size + choice(behind, -x, x)).times(0.5)).times(back)
+    flat, behind = x.high.equals(0.0), x.high < 0.0
+    tiny = flat & (fabs(y) < 2.0**-900)  # half of it may be no number
+    up, down = where(tiny, y.like(2.0**200), 1.0), where(tiny, y.like(2.0**-100), 1.0)
+    # y² may vanish, x² cannot but for 0
+    size = choice(flat, double(fabs(y) * up), root(x * x + product(y, y)))
+    s = root((size + choice(behind, -x, x)).times(0.5)).times(down).times(back)
     t = double(fabs(y if true is None else true)) / s.times(2.0)
     t = choice(s.high > 0.0, t, double(y.like(0.0)))
     return choice(behind, t, s), choice(behind, s, t)

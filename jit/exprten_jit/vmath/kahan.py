@@ -87,9 +87,11 @@ def arctanh(z: Complex) -> Complex:
     behind = along.high < 0.0
     im = angle_of(double(q + q), choice(behind, -along, along), behind) * 0.5
     re, im = where(pole, INF, re), where(pole, 0.0, where(along.high.equals(0.0), HALF_PI / 2, im))
-    size = hypot(x, y)
+    quarter = x * 0.25
+    size = hypot(quarter, y * 0.25)  # that of x and y may be none
     there = Complex(
-        where(z.infinite, 0.0, x / size / size), where(y.equals(y) & ~(z.nan & ~z.infinite), HALF_PI, y.like(NAN))
+        where(z.infinite, 0.0, quarter / size / size * 0.25),
+        where(y.equals(y) & ~(z.nan & ~z.infinite), HALF_PI, y.like(NAN)),
     )
     re, im = where(near, re, there.re), where(near, im, there.im)
     re = where(x.equals(0.0), 0.0, re)
@@ -103,7 +105,7 @@ arctan = in_turn(arctanh)
 
 
 def power(a: Complex, b: Complex) -> Complex:
-    """exp(b log(a)); to whole numbers below 100 products. Of 0 it is 0 to a positive number, else NaN."""
+    """exp(b log(a)); to whole numbers below 100 products. Of 0 it is 0 where the exponent's real part is above 0, else NaN."""
     size, angle = log_size(a), _wide_angle(a)
     x, y = double(b.re), double(b.im)
     re, im = x * size - y * angle, x * angle + y * size
@@ -112,9 +114,10 @@ def power(a: Complex, b: Complex) -> Complex:
     usual = chosen(finite, Complex(*raised(re, cos, sin)), exp(multiply(b, Complex(size.high, angle.high))))
     none, real = a.re.equals(0.0) & a.im.equals(0.0), b.im.equals(0.0)
     zero, nan = x.high.like(0.0), x.high.like(NAN)
-    usual = chosen(none, chosen(real & (b.re > 0.0), Complex(zero, zero), Complex(nan, nan)), usual)
+    usual = chosen(none, chosen(b.re > 0.0, Complex(zero, zero), Complex(nan, nan)), usual)
     whole = real & trunc(b.re).equals(b.re) & (fabs(b.re) < 100.0)
-    return chosen(whole & ~(none & b.re.differs(0.0)), _whole_power(a, b.re, whole), usual)
+    products, lost = _whole_power(a, b.re, whole)
+    return chosen(whole & ~(none & b.re.differs(0.0)) & ~(lost & ~a.infinite & ~a.nan), products, usual)
 
 
 def _wide_angle(z: Complex) -> Double:
@@ -130,9 +133,9 @@ def _wide_angle(z: Complex) -> Double:
     return choice(usual, angle.times(copysign(x.like(1.0), z.im)), double(arctan2(z.im, z.re)))
 
 
-def _whole_power(a: Complex, n: Term, known: Term) -> Complex:
+def _whole_power(a: Complex, n: Term, known: Term) -> tuple[Complex, Term]:
     """Products of parts that are sums of two numbers: what cancels is right to the last place. Where there is no such sum, infinite or next to
-    nothing, NumPy's products.
+    nothing, NumPy's products. And where they are infinite and divided by, and so tell nothing of the quotient.
     """
     left = where(known, fabs(n), 0.0)
     one, plain_square, square = Complex(n.like(1.0), n.like(0.0)), a, _Wide(double(a.re), double(a.im))
@@ -153,7 +156,7 @@ def _whole_power(a: Complex, n: Term, known: Term) -> Complex:
     value = _either(below, _Wide((x / size).times(by), (-y / size).times(by)), value)
     plain = chosen(below, divide(one, plain), plain)
     inside = (most > 2.0**-900) & (most < INF)
-    return chosen(inside, Complex(_sum(value.re), _sum(value.im)), plain)
+    return chosen(inside, Complex(_sum(value.re), _sum(value.im)), plain), below & ~(most < INF)
 
 
 @dataclass(frozen=True, eq=False)
