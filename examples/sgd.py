@@ -22,4 +22,4 @@ stats = xt.stats()
 print("kernels:", stats.compiles + stats.loads)  # the second time this runs it is loaded from disk
 
 assert np.array_equal(weight.numpy(), expected)  # every bit
-assert stats.compiles + stats.loads == 1
+assert stats.compiles + stats.loads <= 1  # 0 where EXPRTEN_INTERPRET=1 interprets it

@@ -22,14 +22,23 @@ def main() -> int:
             _show(as_json=asked.json)
         case _, "path":
             print(folder())
-        case _, "size":
-            count, used = Store(folder()).size()
-            print(f"{count} kernels, {used / 1e6:.2f} MB of {cap() / 1e6:.0f} MB, in {folder()}")
-        case _, "clear":
-            print(f"{Store(folder()).clear()} kernels removed from {folder()}")
-        case _:
+        case _, "warm":
             return _warm(asked.script, asked.args)
+        case _, action:
+            try:
+                print(_entries(clear=action == "clear"))
+            except OSError as error:
+                print(f"cache {action}: {error}", file=sys.stderr)
+                return 1
     return 0
+
+
+def _entries(*, clear: bool) -> str:
+    """What the folder holds, or held."""
+    if clear:
+        return f"{Store(folder()).clear()} kernels removed from {folder()}"
+    count, used = Store(folder()).size()
+    return f"{count} kernels, {used / 1e6:.2f} MB of {cap() / 1e6:.0f} MB, in {folder()}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -72,6 +81,8 @@ def _warm(script: Path, args: list[str]) -> int:
         runpy.run_path(str(script), run_name="__main__")
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if end.code is not None and end.code is not status:
+            print(end.code, file=sys.stderr)  # as Python does
     found, (count, used) = stats(), disk.size()
     print(
         f"{found.compiles} kernels compiled, {found.loads} loaded; {count} entries, {used / 1e6:.2f} MB, in {disk.folder}",

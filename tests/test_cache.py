@@ -226,6 +226,10 @@ class TestOwner:
         path.symlink_to(tmp_path / "elsewhere")
         assert disk.read(NAME) is None
 
+    def test_a_pipe_is_not_waited_for(self, tmp_path):
+        os.mkfifo(tmp_path / (NAME + ENTRY))
+        assert Store(tmp_path).read(NAME) is None
+
     @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
     def test_an_entry_that_others_may_write_is_none(self, tmp_path, caplog, mode):
         disk = Store(tmp_path)
@@ -363,6 +367,23 @@ def test_warm_says_what_it_did_and_ends_as_the_script_does(tmp_path):
     assert process.returncode == 3, err
     assert out.startswith("['--some', 'x'] tensor([2., 2., 2.]")
     assert err.startswith("2 kernels compiled, 0 loaded; ")  # ones, and the statement
+
+
+def test_warm_says_why_a_script_ended(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import sys\nsys.exit('no data')\n")
+    process = start(tmp_path / "cache", "-m", "exprten", "cache", "warm", script)
+    assert process.communicate()[1].startswith("no data\n")
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize("action", ["size", "clear"])
+def test_a_folder_that_is_none_is_an_error_of_the_command_line(tmp_path, monkeypatch, capsys, action):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("EXPRTEN_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.setattr(sys, "argv", ["exprten", "cache", action])
+    assert main() == 1
+    assert capsys.readouterr().err.startswith(f"cache {action}: ")
 
 
 def test_warm_without_a_cache_is_refused(monkeypatch, capsys):

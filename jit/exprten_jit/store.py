@@ -34,6 +34,7 @@ CAP = 256 << 20  # bytes of all entries; one has 2 to 20 KiB
 FRESH = 3600.0  # seconds for which a file that was read need not be marked as read again
 ABANDONED = 3600.0  # seconds after which a file that was never finished is somebody's who died
 _BINARY: int = getattr(os, "O_BINARY", 0)  # of Windows
+_OPENED: int = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for who writes to it
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -150,7 +151,7 @@ def _unpacked(name: str, data: bytes) -> tuple[str, bytes] | None:
 
 def _trusted(path: Path) -> bytes:
     """The bytes of a file of the user's own. Raises OSError for another one, and for a link."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | _BINARY)
+    descriptor = os.open(path, os.O_RDONLY | _OPENED | _BINARY)
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
@@ -219,13 +220,13 @@ def store() -> Store | None:
     """The store of this process; None where it is switched off (`EXPRTEN_CACHE=0`), or where its folder is not to be trusted."""
     if os.environ.get("EXPRTEN_CACHE", "1") in ("", "0"):
         return None
-    limit = cap()
+    limit, place = cap(), Path("~")
     try:
         place = folder()
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         why = foreign(place.stat())
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
-        why, place = str(error), Path()
+        why = str(error)
     if why is not None:
         LOG.warning("cache: none in this process, %s: %s", place, why)
         return None
