@@ -1007,6 +1007,36 @@ REPEATED = {"any above all": 33}  # its column's extreme is looked for in every 
 PASSES = {softmax: 3, log_softmax: 3, standardised: 3}
 
 
+@pytest.mark.parametrize("shape", [(1, 70), (3, 33), (6, 2100), (70, 65), (517, 129)], ids=str)
+@pytest.mark.parametrize("bits", [128, 512])
+def test_what_rows_have_is_folded_once_a_row_where_columns_are_folded(shape, bits):
+    """Not once for every vector of columns: it waits, for some rows at a time, while these are brought in."""
+    x, y = normal(shape), normal(shape, 1)
+    a, b = xt.asarray(x), xt.asarray(y)
+    exact, other = x.astype(np.float64), y.astype(np.float64)
+    p = softmax(np, exact, 1)
+    rows = xt.sum(a * a, 1, keepdims=True)
+    for e, want in (
+        (xt.sum(softmax(xt, a, 1) * b, 0), (p * other).sum(0)),
+        (xt.max(a / xt.sqrt(rows) + b, 0), (exact / np.sqrt((exact * exact).sum(1, keepdims=True)) + other).max(0)),
+        (a * xt.sum(a * rows, 0), exact * (exact * (exact * exact).sum(1, keepdims=True)).sum(0)),
+        (
+            xt.argmax(a - xt.mean(a * b, 1, keepdims=True), 0),
+            (exact - (exact * other).mean(1, keepdims=True)).argmax(0),
+        ),
+        (xt.var(softmax(xt, a, 1), 0), p.var(0)),
+    ):
+        found = []
+        for threads in (1, 2):
+            with xt.options(vector_bits=bits, num_threads=threads):
+                plan = xt.plan(target := xt.empty(e.shape, e.dtype), e)
+                plan.run()
+                found.append(target.numpy().copy())
+        np.testing.assert_allclose(found[0], want, rtol=2e-5, atol=2e-5 * abs(want).max())
+        assert found[0].tobytes() == found[1].tobytes()
+        assert shape[0] == 1 or shape[1] < 65 or "in first_row..last_row" in plan.nest, plan.nest
+
+
 @EVERY
 def test_a_statement_is_one_kernel_that_has_numpys_answer(name):
     ours, numpys = ALL[name]

@@ -22,7 +22,7 @@ from .reducers import SHORT
 from .repeating import as_one_row
 from .rewrite import substitute, walk, with_values
 from .runs import running_on
-from .strips import Stripping
+from .strips import Stripping, folded_by_columns
 from .tiles import Bounds, as_stored, turned_round
 from .vectors import DEAR, cost_of, vector_over
 
@@ -116,7 +116,7 @@ class Saving:
             rest = past_caches(rest, self.kernel, self.machine)
             rest = fetched_early(rest, self.kernel, self.loops, self.bound, (self.start, self.end, self.width))
         self.body += running_on(rest, axis, self.start, self.end, scratch) if runs else rest
-        twice = len(folds) > 1 or len(self.loops) > 1
+        twice = (len(folds) > 1 or len(self.loops) > 1) and not any(map(folds_inside, folds))
         return Columns(
             axis,
             extent,
@@ -172,7 +172,7 @@ class Saving:
     def _fold(self, node: Fold) -> None:
         axis, _, extent = self.loops[-1]
         into = self._scratch(components(node))
-        if self.kernel.short or folds_inside(node):  # a strip would hold copies of copies
+        if self.kernel.short or folded_by_columns(node, axis):
             self._store(into, components(node))
         else:
             strip = Stripping(

@@ -93,7 +93,8 @@ WAITING_BYTES = (
 class Strip:
     """`fold` for a block of columns, into scratch: `body` brings the next `rows` in, `rest` those of them that are `there`. A block of
     rows starts with `first`; its result is kept in `waiting`, at `top`, until there is one to pair it with. `few` is the same fold in
-    terms of what was saved before, for a block of as many columns as a vector has lanes: there it is computed in registers.
+    terms of what was saved before, for a block of as many columns as a vector has lanes: there it is computed in registers. `each` is run
+    before: it saves, for the next rows, from `begin` up to `stop`, the `made` values that do not depend on the column.
     """
 
     axis: Axis
@@ -110,6 +111,8 @@ class Strip:
     pair: tuple[Stmt, ...]
     keep: tuple[Stmt, ...]
     few: Fold | None = None
+    each: tuple[Stmt, ...] = ()
+    made: tuple[Leaf, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -117,8 +117,9 @@ class _Lines:
         self.lines.append(
             f"{pad}strip {stmt.axis.name} < {self.value(stmt.extent)}, {steps}, {stmt.fold.reducer} into {names}"
         )
-        strip = _Lines(Namer(*_roots(stmt.body)))  # its scratch holds other values than below
-        strip.put(stmt.body, depth + 1)
+        inside = (*stmt.each, *stmt.body)
+        strip = _Lines(Namer(*_roots(inside)))  # its scratch holds other values than below
+        strip.put(inside, depth + 1)
         self.lines += strip.lines
 
     def reduce(self, stmt: Reduce, pad: str, depth: int) -> None:

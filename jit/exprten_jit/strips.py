@@ -8,15 +8,16 @@ from math import prod
 
 from .derived import apply
 from .dtypes import BOOL, INDEX
-from .folds import combined, joined
+from .folds import combined, folds_of, joined
 from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, const, fold, index, load, local
-from .nest import Machine, Stmt, Strip, Vector
+from .nest import ONE, Loop, Machine, Stmt, Strip, Vector
 from .pairs import twins
 from .placing import forms, loop_over, place
 from .reducers import halved, identities, in_order, reducer_of
 from .rewrite import steps, substitute
-from .vectors import DEAR, computed, cost_of
+from .vectors import DEAR, computed, cost_of, roots_of
 
+BEGIN, STOP = local("first_row", INDEX), local("last_row", INDEX)  # of those that are brought in next
 FAR_BYTES = (
     8 << 20
 )  # of what is folded: beyond it the next rows are fetched early (1.5 times from memory; 0.85 times from a cache)
@@ -37,7 +38,12 @@ class Stripping:
     done: set[Value]
 
     def of(self, node: Fold, bodies: Sequence[Value], into: tuple[Leaf, ...]) -> Strip:
-        """The strip of a fold, its `bodies` in terms of what was saved before."""
+        """The strip of a fold, its `bodies` in terms of what was saved before. Folds along the rows are made before these are brought in."""
+        saved = [
+            Store(Leaf(f"made{n}", x.dtype), node.axis - BEGIN, x)
+            for n, x in enumerate(made_of_rows(node, bodies, self.axis))
+        ]
+        bodies = [substitute(x, {s.value: load(s.leaf, s.offset) for s in saved}) for x in bodies]
         order = node.order
         assert order is not None, "a scheduled fold has an order"
         waiting, top = tuple(Leaf(f"{leaf.name}_waiting", leaf.dtype) for leaf in into), local("top", INDEX)
@@ -66,17 +72,27 @@ class Stripping:
             rest.append(tuple(apply("where", t, x, nothing) for x, nothing in zip(xs, identity, strict=True)))
         above = top * self.width + at
         cheap = sum(map(cost_of, bodies)) < DEAR  # a dear one's time is in lanes that hold nothing, wherever its sum is
-        registers = cheap or self.kernel.few > 0
+        registers = (cheap or self.kernel.few > 0) and not saved
         few = fold(node.reducer, node.axis, node.extent, tuple(bodies), order) if registers else None
         assert few is None or isinstance(few, Fold)
         return Strip(
             node.axis, node.extent, node, into, waiting, rows, there, top,
             first=self._loop(into, at, identity),
-            body=self._loop(into, at, join(sums, together(group, join)), *rows, ahead=ahead, far=far),
-            rest=self._loop(into, at, join(sums, together(rest, join)), *rows, *there),
+            body=self._loop(into, at, join(sums, together(group, join)), BEGIN, *rows, ahead=ahead, far=far),
+            rest=self._loop(into, at, join(sums, together(rest, join)), BEGIN, *rows, *there),
             pair=self._loop(into, at, combine(tuple(load(leaf, above) for leaf in waiting), sums), top),
             keep=self._loop(waiting, above, sums, top), few=few,
+            each=self._each(node.axis, saved), made=tuple(s.leaf for s in saved),
         )  # fmt: skip
+
+    def _each(self, row: Axis, saved: Sequence[Store]) -> tuple[Stmt, ...]:
+        """A loop over the next rows, which saves what they have."""
+        if not saved:
+            return ()
+        here: set[Axis | Local] = {BEGIN, STOP, row}
+        bound = self.bound | here
+        known = place(roots_of(saved), self.machine, bound, set(self.done))
+        return (Loop(row, STOP, (*known, Vector(ONE, index(0), index(1), 1, 1, False, tuple(saved))), BEGIN),)
 
     def _ahead(self, group: list[Sequence[Value]], rows: Sequence[Local]) -> tuple[Load, ...]:
         """What the group after the next one reads: lines in a row, of tensors."""
@@ -105,3 +121,24 @@ class Stripping:
             return (*before, vector)
         before += place([*([far] if far else []), *forms(ahead, self.axis)], self.machine, bound, done)
         return (*before, replace(vector, ahead=ahead, far=far))
+
+
+def made_of_rows(node: Fold, bodies: Sequence[Value], column: Axis) -> list[Value]:
+    """The largest values that hold folds along the rows of a strip, and so are the same for all of its columns."""
+    found, stack, seen = list[Value](), list(bodies), set[Value]()
+    while stack:
+        value = stack.pop()
+        if value in seen or not any(node.axis in inner.free for inner in folds_of(value)):
+            continue
+        seen.add(value)
+        if column in value.free:
+            assert not isinstance(value, Fold), "a fold for each column of a row"
+            stack.extend(reversed(value.children))
+        else:
+            found.append(value)
+    return found
+
+
+def folded_by_columns(node: Fold, column: Axis) -> bool:
+    """Whether what stands in a fold has to be folded for each of its columns: the copies of a strip would hold copies of it."""
+    return any({node.axis, column} <= inner.free for inner in folds_of(*node.bodies))

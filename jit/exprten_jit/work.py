@@ -73,7 +73,7 @@ def _work(stmt: Stmt) -> Value:
         case Loop(_, extent, body) | Pieces(_, extent, _, _, _, _, body) | Columns(_, extent, _, _, _, _, body):
             return extent * work(body)
         case Strip():
-            return stmt.extent * work(stmt.body) // len(stmt.rows)
+            return stmt.extent * work(stmt.each) + stmt.extent * work(stmt.body) // len(stmt.rows)
         case Reduce():
             return _most(stmt.extent) * (
                 _elements([x for node in stmt.folds for x in node.bodies], stmt.lanes) + work(stmt.body)

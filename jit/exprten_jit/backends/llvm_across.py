@@ -15,6 +15,7 @@ from ..folds import folds_of
 from ..ir import Fold, Value
 from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
 from ..reducers import SHORT, Order, halved
+from ..strips import BEGIN, STOP
 from .llvm_accumulators import Row
 from .llvm_beside import Beside, Rows
 from .llvm_memory import Items, Known, Where, first_lanes
@@ -242,16 +243,24 @@ class Across(Beside):
             share = n * (WAITING_BYTES // len(stmt.waiting))
             self.address[leaf.name] = t.let(f"getelementptr i8, ptr {waiting}, i64 {share}", "ptr").name
 
+        for leaf in stmt.made:
+            self.address[leaf.name] = t.reserve(f"[{order.lanes} x {leaf.dtype.memory}]")
+
         def block(start: str, end: str) -> None:
             run(stmt.first, known)
             whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
 
+            def next_rows(k: str, stop: str) -> Known:
+                inside: Known = {**known, BEGIN: Lanes(k, INDEX_TYPE), STOP: Lanes(stop, INDEX_TYPE)}
+                run(stmt.each, inside)
+                return inside
+
             def step(k: str) -> None:
                 rows: Known = {row: Lanes(t.index("add", k, n), INDEX_TYPE) for n, row in enumerate(stmt.rows)}
-                run(stmt.body, {**known, **rows})
+                run(stmt.body, {**next_rows(k, t.index("add", k, order.lanes)), **rows})
 
             def rest(k: str) -> None:
-                inside = dict(known)
+                inside = next_rows(k, end)
                 for n, (row, there) in enumerate(zip(stmt.rows, stmt.there, strict=True)):
                     at, exists = self._row(t.index("add", k, n), end)
                     inside |= {row: Lanes(at, INDEX_TYPE), there: Lanes(exists, "i1")}
