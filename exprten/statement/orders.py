@@ -45,7 +45,11 @@ def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], 
     for n in found.folds:
         key, ref = found.structure[n][:2]
         live = [p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes]
-        if len(live) != 1 or extent_of(same, live[0]) > SHORT[-1] or not _is_row(same, live[0], _below(found, ref)):
+        if (
+            len(live) != 1
+            or extent_of(same, live[0]) > SHORT[-1]
+            or not _is_row(same, live[0], _largest_below(same, ref))
+        ):
             return None
         taken.update(live)
     outer = [k for k in axes if same.of((TARGET, k)) not in taken]
@@ -86,7 +90,7 @@ def across_inside(axes: list[int], same: Same) -> list[int]:
     for n in found.folds:
         key, ref = found.structure[n][:2]
         over = {p for k, p in enumerate(same.dims(ref)) if k in key.map.axes}
-        places = [near[m] for m in sorted(_below(found, ref))]
+        places = [near[m] for m in sorted(_largest_below(same, ref))]
         if over.isdisjoint(p for p in places if p is not None):
             wanted += [p for p in places if p in same.dims(n) and p is not None]
         else:
@@ -118,7 +122,7 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> tuple[int, b
         if inner not in dims or inner in taken:
             return 0, False
     leaves = list(leaves_of(same.found))
-    if not _is_row(same, inner, leaves) or any(_is_row(same, p, leaves) for p in taken):
+    if not _is_row(same, inner, leaves) or any(_is_row(same, p, _largest(same, leaves)) for p in taken):
         return 0, False
     outer = [k for k in axes[:-1] if same.of((TARGET, k)) not in taken]
     low = bool(outer) and max(taken.values(), default=0) <= ACROSS.block
@@ -145,7 +149,9 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
     own = {same.of((TARGET, k)) for k in axes}
     outer = own - taken
     leaves = list(leaves_of(found))
-    if inner in taken or not _is_row(same, inner, leaves) or any(_is_row(same, p, leaves) for p in taken):
+    if inner in taken or not _is_row(same, inner, leaves):
+        return 0
+    if any(_is_row(same, p, _largest(same, leaves)) for p in taken):
         return 0
     numbers = {extent_of(same, place) for place in taken}
     if len(numbers) != 1 or any(not outer <= {*same.dims(n)} for n in found.folds):
@@ -206,7 +212,7 @@ def _across(axes: list[int], same: Same) -> list[bool]:
         key, ref = found.structure[n][:2]
         over = [p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes]
         needs.append(inner is not None and inner in same.dims(n))
-        of_rows |= needs[-1] and any(_is_row(same, place, _below(found, ref)) for place in over)
+        of_rows |= needs[-1] and any(_is_row(same, place, _largest_below(same, ref)) for place in over)
     along = of_rows or rows_are_near(axes, same)
     return [need and not along for need in needs]
 
@@ -233,7 +239,7 @@ def rows_outside(axes: list[int], same: Same) -> list[int]:
         folded = {p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes}
         needs.update(p for p in same.dims(n) if p is not None)
         owned = owned or (
-            same.of((TARGET, axes[-1])) in same.dims(n) and any(units[m] in folded for m in _below(found, ref))
+            same.of((TARGET, axes[-1])) in same.dims(n) and any(units[m] in folded for m in _largest_below(same, ref))
         )
     free = [k for k in axes if same.of((TARGET, k)) not in needs]
     return [*(k for k in axes if k != free[-1]), free[-1]] if owned and free else axes
@@ -253,6 +259,19 @@ def _below(found: Gathered, n: int) -> set[int]:
             seen.add(n)
             stack.extend(ref for ref in entry[1 : 1 + len(entry[0].args)] if ref != WEAK and entry[0].op != "leaf")
     return seen.intersection(leaves_of(found))
+
+
+def _largest_below(same: Same, n: int) -> list[int]:
+    return _largest(same, _below(same.found, n))
+
+
+def _largest(same: Same, leaves: Collection[int]) -> list[int]:
+    """The leaves whose axes are not all those of another one, and fewer: a column of weights says nothing of how a matrix lies."""
+    layouts = dict(zip(leaves_of(same.found), same.found.layouts, strict=True))
+    live = {
+        n: {p for p, s in zip(same.dims(n), layouts[n].strides, strict=True) if p is not None and s} for n in leaves
+    }
+    return [n for n in leaves if not any(live[n] < other for other in live.values())]
 
 
 def rows_are_near(axes: list[int], same: Same) -> bool:

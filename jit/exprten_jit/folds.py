@@ -66,11 +66,10 @@ def _of_parts(name: str, dtypes: tuple[DType, ...]) -> OwnName:
 
 
 def owns_rows(node: Fold) -> bool:
-    """Whether a fold reads rows: its axis is one of unit stride."""
-    for part in walk(*node.bodies):
-        if isinstance(part, Load) and node.axis in part.offset.free and steps(part, node.axis) in (1, -1):
-            return True
-    return False
+    """Whether a fold reads rows: its axis is one of unit stride. A column of weights beside what depends on more axes does not count."""
+    loads = [x for x in walk(*node.bodies) if isinstance(x, Load) and node.axis in x.offset.free]
+    largest = [x for x in loads if not any(x.offset.free < other.offset.free for other in loads)]
+    return any(steps(x, node.axis) in (1, -1) for x in largest)
 
 
 def combined(node: Fold, a: Sequence[Value], b: Sequence[Value]) -> tuple[Value, ...]:
