@@ -182,6 +182,11 @@ class Columns:
         return tuple(stmt for stmt in self.body if isinstance(stmt, Strip))
 
     @property
+    def rows_made(self) -> bool:
+        """Whether folds down the columns are of what was folded along the rows."""
+        return any(strip.made for strip in self.strips)
+
+    @property
     def one_fold(self) -> bool:
         """Whether all there is is a fold, and no loop over rows."""
         return len(self.strips) == 1 and self.each is None and not any(isinstance(s, Loop) for s in self.body)

@@ -105,6 +105,8 @@ class _Module(Parts):
             return self.text.index("mul", self.value(loop.each, known, None).name, GRAIN // 4)
         if isinstance(loop, Columns) and loop.strips:
             t = self.text
+            if loop.rows_made:  # by each thread for itself
+                return str(-GRAIN)
             rows = self.value(loop.strips[0].extent, known, None).name
             far = t.let(f"icmp sge i64 {t.index('mul', rows, self._extent(loop, known))}, {FAR}", "i1").name
             return t.select(far, str(-GRAIN), str(GRAIN))

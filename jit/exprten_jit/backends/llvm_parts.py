@@ -20,6 +20,7 @@ from .llvm_text import INDEX_TYPE, Lanes
 
 FAR = 2 << 20  # elements of columns: beyond the caches narrow strips take 2 times as long
 LONG = 8192  # rows
+MADE = 512  # rows whose own folds would be made again by each thread that took some of the columns
 LEAST = 4  # a part is 2 ** 4 blocks of rows at least: as many as are folded abreast
 ROW = 64  # elements of a part's row: whole vectors of any type
 Places = Sequence[tuple[Leaf, str]]  # columns that were computed, and where they lie
@@ -40,8 +41,8 @@ class Parts(Outlined):
         columns, rows = (self.value(v, known, None).name for v in (stmt.extent, stmt.strips[0].extent))
         tests = [
             t.let(f"icmp sle i64 {columns}, {self.width(stmt, known)}", "i1").name,
-            t.let(f"icmp sge i64 {rows}, {LONG}", "i1").name,
-            t.let(f"icmp sge i64 {t.index('mul', rows, columns)}, {FAR}", "i1").name,
+            t.let(f"icmp sge i64 {rows}, {MADE if stmt.rows_made else LONG}", "i1").name,
+            t.let(f"icmp sge i64 {t.index('mul', rows, columns)}, {0 if stmt.rows_made else FAR}", "i1").name,
             t.let("icmp ne i64 %threads, 1", "i1").name,
         ]
         return reduce(lambda a, b: t.let(f"and i1 {a}, {b}", "i1").name, tests)
@@ -99,7 +100,7 @@ class Parts(Outlined):
         extent = self.value(strip.extent, known, None).name
         sizes, wide = [leaf.dtype.itemsize for leaf in strip.into], known[stmt.width].name
         most = t.index("udiv", str(ARENA // sum(sizes)), wide)
-        size = t.select(self._pays(much), self._subtree(extent, order, most), extent)
+        size = t.select(self._pays(much), self._subtree(extent, order, most, 0 if strip.made else LEAST), extent)
         parts = t.index("udiv", t.index("add", extent, t.index("sub", size, 1)), size)
         room = t.index("mul", most, wide)
         starts = [t.index("mul", room, sum(sizes[:n])) for n in range(len(sizes))]
@@ -133,12 +134,12 @@ class Parts(Outlined):
             self.keep(leaf.dtype, x, self._pointer_to(leaf, self.address[leaf.name], column))
         self.splats = splats
 
-    def _subtree(self, extent: str, order: Order, most: str) -> str:
-        """How many rows a part has: 2 ** n blocks, n such that there are at most so many parts."""
+    def _subtree(self, extent: str, order: Order, most: str, least: int) -> str:
+        """How many rows a part has: 2 ** n blocks, n no less than `least` and such that there are at most so many parts."""
         t = self.text
         many = t.index("udiv", extent, t.index("mul", most, order.block))
         zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(many, INDEX_TYPE), Lanes("false", "i1")).name
-        return t.index("shl", str(order.block), t.greater(t.index("sub", "64", zeros), str(LEAST)))
+        return t.index("shl", str(order.block), t.greater(t.index("sub", "64", zeros), str(least)))
 
     def _parts(self, stmt: Columns, strip: Strip, known: Known, first: str) -> None:
         """Some parts of a strip; the size of a part and where their rows lie are in the context from `first` on."""
