@@ -220,3 +220,14 @@ def test_operations_have_gradients_also_where_they_are_rows_of_the_table():
     x = xt.array([-3.0, 0.5])
     assert xt.evaluate(xt.softplus.grad(0)(x)).numpy() == pytest.approx(xt.evaluate(xt.sigmoid(x)).numpy(), rel=1e-15)
     assert xt.mish.grad(0).grad(0)(0.0) == pytest.approx(0.64)
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+@pytest.mark.parametrize(("dtype", "most"), [("float64", 1e300), ("float32", 1e38), ("float16", 6e4)])
+@pytest.mark.parametrize("name", ["silu", "gelu", "gelu_tanh", "mish"])
+def test_slopes_of_activations_are_their_limits_at_both_ends(name, dtype, most, interpret):
+    x, slope = np.array([-np.inf, -most, -300, 300, most, np.inf, np.nan], dtype), getattr(xt, name).grad(0)
+    with xt.options(interpret=interpret):
+        first, second = xt.evaluate(slope(x)).numpy(), xt.evaluate(slope.grad(0)(x)).numpy()
+    np.testing.assert_allclose(first, np.array([0, 0, 0, 1, 1, 1, np.nan], dtype), atol=1e-120)
+    np.testing.assert_allclose(second, np.array([0, 0, 0, 0, 0, 0, np.nan], dtype), atol=1e-120)

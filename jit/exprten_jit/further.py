@@ -90,20 +90,30 @@ def _float(name: str, derivative: Callable[..., tuple[Any, ...]], domain: Domain
                    expand=formula(getattr(activation, name)), fast=fast and formula(fast))  # fmt: skip
 
 
+# Slopes that are their limit at both ends: from the bound on they are, and what goes to 0 in them does so before inf times it is NaN.
+
+
+def _silu_slope(o: Any, a: Any) -> tuple[Any, ...]:
+    x = o.clip(a, -1000.0, 1000.0)
+    return (o.sigmoid(x) * (1 + x * o.sigmoid(-x)),)
+
+
 def _gelu_slope(o: Any, a: Any) -> tuple[Any, ...]:
-    density = o.exp(a * a * -0.5) * (1 / math.sqrt(2 * math.pi))
-    return (0.5 * o.erfc(a * -math.sqrt(0.5)) + a * density,)
+    x = o.clip(a, -40.0, 40.0)
+    density = o.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+    return (0.5 * o.erfc(x * -math.sqrt(0.5)) + x * density,)
 
 
 def _gelu_tanh_slope(o: Any, a: Any) -> tuple[Any, ...]:
-    scale = activation.TANH_SCALE[0]
-    u = scale * (a + activation.CUBIC * a * a * a)
-    return (o.sigmoid(u) * (1 + a * o.sigmoid(-u) * (scale + 3 * activation.CUBIC * scale * a * a)),)
+    x, scale = o.clip(a, -30.0, 30.0), activation.TANH_SCALE[0]
+    u = scale * (x + activation.CUBIC * x * x * x)
+    return (o.sigmoid(u) * (1 + x * o.sigmoid(-u) * (scale + 3 * activation.CUBIC * scale * x * x)),)
 
 
 def _mish_slope(o: Any, a: Any) -> tuple[Any, ...]:
-    t = o.tanh(o.softplus(a))
-    return (t + a * (1 - t * t) * o.sigmoid(a),)
+    x = o.clip(a, -1000.0, 1000.0)
+    t = o.tanh(o.softplus(x))
+    return (t + x * (1 - t * t) * o.sigmoid(x),)
 
 
 # fmt: off
@@ -127,7 +137,7 @@ FURTHER: tuple[Derived, ...] = (
     _float("log_sigmoid", lambda o, a: (o.sigmoid(-a),), SMOOTH, 80),
     _float("logit", lambda o, a: (1 / (a * (1 - a)),), Domain(0.01, 0.99), 70),
     _float("softplus", lambda o, a: (o.sigmoid(a),), SMOOTH, 80),
-    _float("silu", lambda o, a: (o.sigmoid(a) * (1 + a * o.sigmoid(-a)),), SMOOTH, 60),
+    _float("silu", _silu_slope, SMOOTH, 60),
     _float("gelu", _gelu_slope, SMOOTH, 90),
     _float("gelu_tanh", _gelu_tanh_slope, SMOOTH, 70),
     _float("mish", _mish_slope, SMOOTH, 60),
