@@ -74,7 +74,7 @@ def _of_two(op: str) -> Callable[..., Expr]:
             shape = a.shape
             if cls is float:
                 key = known[float][a.key]
-            elif cls is int and SMALL > b > -SMALL:
+            elif cls is int and SMALL > b >= -SMALL:
                 key = known[int][a.key]
             else:
                 key = known[b.key][a.key]

@@ -365,7 +365,7 @@ def method(self, value):
     else:
         cls = value.__class__
         try:
-            if cls is float or (cls is int and SMALL > value > -SMALL):
+            if cls is float or (cls is int and SMALL > value >= -SMALL):
                 call = self.key.{mode}_call[cls]
             else:
                 call = self.key.{mode}_call[value.key]

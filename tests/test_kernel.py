@@ -614,6 +614,32 @@ def test_scalars_that_python_cannot_compute_raise_what_python_raises():
     assert o.numpy().tolist() == [4.0, 4.0]
 
 
+def test_every_int64_is_a_scalar():
+    least = -(1 << 63)
+
+    @xt.kernel
+    def fill(o, s, *, a):
+        o[...] = a
+        s[...] = xt.where(a == least, 1, 0) + xt.where(a > least, 2, 0) + (4 if a >= least else 0)
+
+    @xt.kernel
+    def less(o, *, a):
+        o[...] = a - 1
+
+    o, s = xt.zeros(2, np.int64), xt.zeros(2, np.int64)
+    for a in (least, least + 1, least, 5, (1 << 63) - 1):
+        fill(o, s, a=a)
+        assert o.numpy().tolist() == [a] * 2 and s.numpy().tolist() == [5 if a == least else 6] * 2
+        fill.foreach([o], [s], a=a)
+        assert o.numpy().tolist() == [a] * 2
+        if a > least:
+            less(o, a=a)
+            assert o.numpy().tolist() == [a - 1] * 2
+            continue
+        with pytest.raises(OverflowError, match=f"{least - 1}, which does not fit int64"):
+            less(o, a=a)
+
+
 USES = {
     "if lr > 0.1: pass": "a decision on the value of \\(lr > 0.1\\)",
     "while lr: pass": "a decision on the value of lr",

@@ -154,11 +154,13 @@ def _operation(op: str, *args: Any) -> Any:
 
 
 def _known(op: str, number: Number, other: Any) -> bool | None:
-    """A comparison whose answer does not depend on the value: an int has less than 64 bits."""
-    if number.kind is float or type(other) not in (int, float) or INDEX.smallest < other <= INDEX.largest:
+    """A comparison whose answer does not depend on the value: an int fits int64."""
+    if number.kind in (float, complex) or type(other) not in (int, float):
         return None
-    answer: bool = _COMPARE[op](0, other)
-    return answer
+    if op in ("eq", "ne") and INDEX.smallest <= other <= INDEX.largest:
+        return None
+    low, high = (_COMPARE[op](end, other) for end in (INDEX.smallest, INDEX.largest))
+    return low if low == high else None
 
 
 def _method(op: str) -> Callable[[Number, Any], Any]:
@@ -219,6 +221,6 @@ def _checked(number: Number, value: Any) -> Any:
         raise ValueError(f"{number!r} is {value!r}: an int to a negative power; write the base as a float")
     if isinstance(value, complex) and number.kind is not complex:
         raise ValueError(f"{number!r} is {value!r}, which is no real number")
-    if type(value) is int and abs(value) > INDEX.largest:
+    if type(value) is int and not INDEX.smallest <= value <= INDEX.largest:
         raise OverflowError(f"{number!r} is {value}, which does not fit int64")
     return value

@@ -24,7 +24,7 @@ from .key import BINARY, COMPARE, LINKS, Key
 from .shape import pairs
 
 FLOAT32 = DTYPES["float32"]
-SMALL = 1 << 63  # ints below it become floats without a question
+SMALL = 1 << 63  # ints from its negative up to it become floats without a question
 
 _BINARY = """
 def method(self, other):
@@ -32,7 +32,7 @@ def method(self, other):
         shape = self.shape
         if other.__class__ is float:
             key = self.key.{op}_float
-        elif other.__class__ is int and SMALL > other > -SMALL:
+        elif other.__class__ is int and SMALL > other >= -SMALL:
             key = self.key.{op}_int
         else:
             key = self.key.{op}_key[other.key]
@@ -56,7 +56,7 @@ def method(self, other):
         if other.__class__ is float:
             key = self.key.r{op}_float
         else:
-            key = self.key.r{op}_int if other.__class__ is int and SMALL > other > -SMALL else None
+            key = self.key.r{op}_int if other.__class__ is int and SMALL > other >= -SMALL else None
     except AttributeError:
         key = None
     if key is None:

@@ -132,7 +132,7 @@ class Arguments:
             self.kinds[name] = (type(x), "d" if isinstance(x, np.floating) else "q")
         elif type(x) in (int, float, complex):
             self.plain &= type(x) is not complex  # machine code reads a word an argument
-            if type(x) is int and abs(x) > INDEX.largest:
+            if type(x) is int and not INDEX.smallest <= x <= INDEX.largest:
                 raise OverflowError(f"{where} is {x}, which does not fit int64")
             self.scalars[name] = x
             self.kinds[name] = (type(x), "d" if type(x) is float else "q")
