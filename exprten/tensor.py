@@ -363,7 +363,7 @@ def method(self, value):
     if scope.open:
         call = optioned(self, row, value)
     else:
-        cls = value.__class__
+        cls = type(value)  # not its __class__: a run-time scalar of a kernel says that it is a number
         try:
             if cls is float or (cls is int and SMALL > value >= -SMALL):
                 call = self.key.{mode}_call[cls]
@@ -379,7 +379,7 @@ def method(self, value):
 
 def _optioned(target: Tensor, mode: Mode, value: Any) -> Callable[[Any, Any], Any] | None:
     """The direct call under the options in force here, while an `options` block is open somewhere."""
-    kind = value.key if isinstance(value, Expr) else value.__class__
+    kind = value.key if isinstance(value, Expr) else type(value)
     if kind is int and abs(value) >= SMALL:
         return None
     return calls_of(target.key, mode.name, current()).get(kind)

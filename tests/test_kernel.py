@@ -691,16 +691,27 @@ def test_what_needs_the_value_of_a_numpy_scalar_raises_at_that_line(text, scalar
     assert xt.stats().compiles == before and w.numpy().tolist() == [0.0] * 3
 
 
-def test_a_scalar_is_stored_to_arguments_only():
+@pytest.mark.parametrize("before", [0, 5])  # numbers stored there: from the third on by a direct call
+@pytest.mark.parametrize("number", [1, 1.0])
+def test_a_scalar_is_stored_to_arguments_only(number, before):
     outside = xt.zeros(3)
+    for _ in range(before):
+        outside[...] = number
+        outside += number
 
     @xt.kernel
     def leaks(w, *, lr):
         w += lr
         outside[...] = lr
 
-    with pytest.raises(TypeError, match=r"^the value of lr: it is a run-time scalar of a kernel"):
-        leaks(xt.zeros(3), lr=1.0)
+    @xt.kernel
+    def adds(w, *, lr):
+        w += lr
+        outside.__iadd__(lr)
+
+    for k in (leaks, adds):
+        with pytest.raises(TypeError, match=r"^the value of lr: it is a run-time scalar of a kernel"):
+            k(xt.zeros(3), lr=number)
 
 
 # Refusals.
