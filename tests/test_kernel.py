@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import re
 import sys
 import threading
 from fractions import Fraction
@@ -715,6 +716,27 @@ def test_a_scalar_is_stored_to_arguments_only(number, before):
 
 
 # Refusals.
+
+
+@pytest.mark.parametrize(
+    "text", ["None * lr", "lr * None", "lr << 70", "70 << lr", "~lr", "'a' + lr", "lr < None", "lr @ 3", "-lr | lr"]
+)
+def test_what_a_scalar_does_not_take_is_refused_in_the_words_of_the_user(text):
+    def f(w, *, lr):
+        eval(text)
+
+    shown = re.escape(text.replace("-lr", "(-lr)"))
+    with pytest.raises(TypeError, match=f"^{shown}: .*lr.? is a run-time scalar of a kernel, which takes"):
+        xt.kernel(f)(xt.zeros(3), lr=1)
+
+
+@pytest.mark.parametrize("text", ["lr.shape", "lr[0]", "len(lr)", "lr()", "divmod(lr, 2)"])
+def test_errors_of_python_call_a_scalar_what_the_user_does(text):
+    def f(w, *, lr):
+        eval(text)
+
+    with pytest.raises((TypeError, AttributeError), match="'run-time scalar'"):
+        xt.kernel(f)(xt.zeros(3), lr=1)
 
 
 def test_a_target_at_another_position_is_refused():

@@ -7,6 +7,7 @@ a call. Whatever needs the value itself raises.
 from __future__ import annotations
 
 import operator
+import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -32,6 +33,9 @@ SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
+_SIGNS = {"neg": "-", "pos": "+"}
+_UNDEFINED = {"lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^", "matmul": "@"}
+_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,9 @@ class Number:
     def __complex__(self) -> NoReturn:
         self.refuse("complex()")
 
+    def __invert__(self) -> NoReturn:
+        _refuse(f"~{self!r}", self)
+
     __trunc__ = __floor__ = __ceil__ = __int__
     __hash__ = object.__hash__
     __array_ufunc__ = Expr.__array_ufunc__  # NumPy's functions, and operators of its scalars, build nodes
@@ -106,7 +113,12 @@ class Number:
             return str(self.args[0])
         if self.op in SYMBOLS:
             return f"({self.args[0]!r} {SYMBOLS[self.op]} {self.args[1]!r})"
+        if self.op in _SIGNS:
+            return f"({_SIGNS[self.op]}{self.args[0]!r})"
         return f"{self.op}({self.args[0]!r})"
+
+
+Number.__name__ = "run-time scalar"  # Python's own errors say it
 
 
 def is_number(x: object) -> bool:
@@ -183,9 +195,33 @@ def _reflected(op: str) -> Callable[[Number, Any], Any]:
 def _strong(op: str, number: Number, other: Any, reflected: bool = False) -> Any:
     """With a NumPy scalar it is an expression; whatever else answers itself."""
     if isinstance(other, Expr) or not hasattr(other, "dtype"):
-        return NotImplemented
+        return _asked(op, number, other, reflected)
     strong = coerce(other, op)
     return OPERATIONS[op](strong, number) if reflected else OPERATIONS[op](number, strong)
+
+
+def _asked(op: str, number: Number, other: Any, reflected: bool = False) -> Any:
+    """What `other` answers. Raises TypeError where it does not: it was asked before where this is `reflected`."""
+    if op in ("eq", "ne"):
+        return NotImplemented  # Python knows
+    turned = _TURNED.get(op, f"r{op}")
+    answer = None if reflected else getattr(type(other), f"__{turned}__", None)
+    found = NotImplemented if answer is None else answer(other, number)
+    if found is NotImplemented:
+        left, right = (other, number) if reflected else (number, other)
+        _refuse(f"{reprlib.repr(left)} {SYMBOLS.get(op) or _UNDEFINED[op]} {reprlib.repr(right)}", number)
+    return found
+
+
+def _refuse(what: str, number: Number) -> NoReturn:
+    raise TypeError(
+        f"{what}: {number!r} is a run-time scalar of a kernel, which takes + - * / // % ** and comparisons, with numbers; compute it before "
+        "the call and pass it"
+    )
+
+
+def _undefined(op: str, reflected: bool = False) -> Callable[[Number, Any], Any]:
+    return lambda self, other: _asked(op, self, other, reflected)
 
 
 def _unary(op: str) -> Callable[[Number], Any]:
@@ -198,6 +234,9 @@ for _op in _BINARY:
     setattr(Number, f"__r{_op}__", _reflected(_op))
 for _op in _UNARY:
     setattr(Number, f"__{_op}__", _unary(_op))
+for _op in _UNDEFINED:
+    setattr(Number, f"__{_op}__", _undefined(_op))
+    setattr(Number, f"__r{_op}__", _undefined(_op, reflected=True))
 
 
 def evaluate(number: Any, given: Mapping[str, Any], known: dict[int, Any]) -> Any:
