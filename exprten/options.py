@@ -10,11 +10,16 @@ import os
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
+from typing import TypeVar
 
 from exprten_jit.backends.room import RoomError
 from exprten_jit.locks import lock
 
 from .errors import CompileError
+
+T = TypeVar("T")
+VECTOR_BITS, LLVM_LEVELS = (128, 256, 512), (0, 1, 2, 3)
+BLAS, HALF, CHECKS = ("scipy", "numpy", "own"), ("strict", "wide"), ("nan", "oracle")
 
 
 @dataclass(frozen=True)
@@ -40,17 +45,17 @@ class Options:
     interpret: bool = False
 
     def __post_init__(self) -> None:
-        if self.vector_bits not in (None, 128, 256, 512):
+        if self.vector_bits not in (None, *VECTOR_BITS):
             raise ValueError(f"options: vector_bits is {self.vector_bits}; it must be None, 128, 256 or 512")
-        if self.llvm_level not in (0, 1, 2, 3):
+        if self.llvm_level not in LLVM_LEVELS:
             raise ValueError(f"options: llvm_level is {self.llvm_level}; it must be 0, 1, 2 or 3")
         if self.num_threads is not None and (type(self.num_threads) is not int or self.num_threads < 1):
             raise ValueError(f"options: num_threads is {self.num_threads}; it must be None or a whole number from 1 on")
-        if self.blas not in (None, "scipy", "numpy", "own"):
+        if self.blas not in (None, *BLAS):
             raise ValueError(f"options: blas is {self.blas!r}; it must be None, 'scipy', 'numpy' or 'own'")
-        if self.half not in ("strict", "wide"):
+        if self.half not in HALF:
             raise ValueError(f"options: half is {self.half!r}; it must be 'strict' or 'wide'")
-        if self.check not in (None, "nan", "oracle"):
+        if self.check not in (None, *CHECKS):
             raise ValueError(f"options: check is {self.check!r}; it must be None, 'nan' or 'oracle'")
         if not self.max_recompute >= 1:
             raise ValueError(f"options: max_recompute is {self.max_recompute}; it must be at least 1")
@@ -65,20 +70,32 @@ def _flag(name: str) -> bool:
     return os.environ.get(name, "0") not in ("", "0")
 
 
-def _from_environment() -> Options:
-    bits = os.environ.get("EXPRTEN_VECTOR_BITS")
+def _chosen(name: str, allowed: tuple[T, ...], otherwise: T) -> T:
+    """What the environment says, of what is allowed. Raises ValueError for anything else."""
+    text = os.environ.get(name)
+    if not text:
+        return otherwise
+    found = {str(x): x for x in allowed}
+    if text not in found:
+        *most, last = found
+        raise ValueError(f"{name} is {text!r}; it must be {', '.join(most)} or {last}")
+    return found[text]
+
+
+def from_environment() -> Options:
+    """The options of a process. Raises ValueError for a setting that is none."""
     return Options(
         fast_math=_flag("EXPRTEN_FAST_MATH"),
-        vector_bits=int(bits) if bits else None,
-        llvm_level=int(os.environ.get("EXPRTEN_LLVM_LEVEL", "0")),
-        blas=os.environ.get("EXPRTEN_BLAS") or None,
-        half=os.environ.get("EXPRTEN_HALF") or "strict",
-        check=os.environ.get("EXPRTEN_CHECK") or None,
+        vector_bits=_chosen("EXPRTEN_VECTOR_BITS", VECTOR_BITS, None),
+        llvm_level=_chosen("EXPRTEN_LLVM_LEVEL", LLVM_LEVELS, 0),
+        blas=_chosen("EXPRTEN_BLAS", BLAS, None),
+        half=_chosen("EXPRTEN_HALF", HALF, "strict"),
+        check=_chosen("EXPRTEN_CHECK", CHECKS, None),
         interpret=_flag("EXPRTEN_INTERPRET"),
     )
 
 
-DEFAULT = _from_environment()
+DEFAULT = from_environment()
 USE_CTYPES = _flag("EXPRTEN_CTYPES")  # enter kernels through ctypes, not through builtins
 _interned: dict[Options, Options] = {DEFAULT: DEFAULT}
 variable: ContextVar[Options] = ContextVar("exprten_options", default=DEFAULT)

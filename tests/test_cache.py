@@ -325,7 +325,7 @@ def test_the_cap_is_a_number_of_bytes(monkeypatch, text, size):
 @pytest.mark.parametrize("text", ["much", "-1", "1.5G", "M", "1T"])
 def test_a_cap_that_is_none(monkeypatch, text):
     monkeypatch.setenv("EXPRTEN_CACHE_SIZE", text)
-    with pytest.raises(ValueError, match="EXPRTEN_CACHE_SIZE is"):
+    with pytest.raises(ValueError, match=f"EXPRTEN_CACHE_SIZE is {text!r}; it must be a number of bytes"):
         stores.cap()
 
 

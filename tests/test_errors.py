@@ -12,6 +12,7 @@ from emulator.driver import emulated
 from exprten_jit.dtypes import ROWS
 
 import exprten as xt
+from exprten.options import Options, from_environment
 
 TYPES = ", ".join(row.name for row in ROWS)
 CONVERT = f"convert with np.ascontiguousarray(x, dtype) to one of {TYPES}"
@@ -631,3 +632,23 @@ def test_error_of_a_tensor_with_512_nested_operations_is_only_raised_above():
     assert xt.evaluate(e).numpy().tolist() == [511, 511, 511]
     with pytest.raises(xt.CompileError, match="nests 513"):
         xt.sqrt(e)
+
+
+SETTINGS = {
+    "VECTOR_BITS": "128, 256 or 512", "LLVM_LEVEL": "0, 1, 2 or 3", "BLAS": "scipy, numpy or own", "HALF": "strict or wide",
+    "CHECK": "nan or oracle",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("text", ["abc", "-1", "100"])
+def test_a_setting_of_the_environment_says_what_it_may_be(name, text, monkeypatch):
+    monkeypatch.setenv(f"EXPRTEN_{name}", text)
+    with pytest.raises(ValueError, match=f"^EXPRTEN_{name} is '{text}'; it must be {SETTINGS[name]}$"):
+        from_environment()
+
+
+def test_settings_of_the_environment(monkeypatch):
+    for name, text in (("VECTOR_BITS", "256"), ("LLVM_LEVEL", "2"), ("BLAS", "own"), ("HALF", ""), ("CHECK", "nan")):
+        monkeypatch.setenv(f"EXPRTEN_{name}", text)
+    assert from_environment() == Options(vector_bits=256, llvm_level=2, blas="own", half="strict", check="nan")

@@ -204,13 +204,14 @@ def folder() -> Path:
 
 def cap() -> int:
     """`EXPRTEN_CACHE_SIZE` in bytes, or with K, M or G. Raises ValueError for a setting that is none."""
-    text = os.environ.get("EXPRTEN_CACHE_SIZE", "").strip().upper()
+    given = os.environ.get("EXPRTEN_CACHE_SIZE", "")
+    text = given.strip().upper()
     if not text:
         return CAP
     number, unit = (text, "") if text.isdecimal() else (text[:-1], text[-1])
     if not number.isdecimal() or unit not in _UNITS:
         raise ValueError(
-            f"EXPRTEN_CACHE_SIZE is {text!r}; it must be a number of bytes, or one with K, M or G behind it"
+            f"EXPRTEN_CACHE_SIZE is {given!r}; it must be a number of bytes, or one with K, M or G behind it"
         )
     return int(number) * _UNITS[unit]
 
