@@ -37,6 +37,15 @@ def _counted(t: int, operation: str) -> None:
         raise ValueError(f"{operation}: t is {t}; steps are counted from 1")
 
 
+def _pair(betas: Any, operation: str) -> tuple[Any, Any]:
+    """Both rates of two means. Raises TypeError for anything else."""
+    try:
+        first, second = betas
+    except (TypeError, ValueError):
+        raise TypeError(f"{operation}: betas is {betas!r}; it must be two numbers, as in betas=(0.9, 0.99)") from None
+    return first, second
+
+
 def sgd(w: Tensors, g: Tensors, *, lr: float, weight_decay: float = 0.0, clip_gradient: float | None = None) -> None:
     """w -= lr * g. (torch.optim.SGD)"""
     _step(steps.sgd, w, g, lr=lr, weight_decay=weight_decay or None, clip_gradient=clip_gradient)
@@ -151,8 +160,9 @@ def adam(
     With `vmax` it is `amsgrad`. (torch.optim.Adam)
     """
     _counted(t, "adam")
+    beta1, beta2 = _pair(betas, "adam")
     _step(
-        steps.adam, w, g, m, v, vmax, lr=lr, beta1=betas[0], beta2=betas[1], eps=eps, t=t, weight_decay=weight_decay or None,
+        steps.adam, w, g, m, v, vmax, lr=lr, beta1=beta1, beta2=beta2, eps=eps, t=t, weight_decay=weight_decay or None,
         decoupled=False, clip_gradient=clip_gradient,
     )  # fmt: skip
 
@@ -173,8 +183,9 @@ def adamw(
 ) -> None:
     """Adam with the decay taken from the weight: w *= 1 - lr * weight_decay, then Adam's step. (torch.optim.AdamW)"""
     _counted(t, "adamw")
+    beta1, beta2 = _pair(betas, "adamw")
     _step(
-        steps.adam, w, g, m, v, vmax, lr=lr, beta1=betas[0], beta2=betas[1], eps=eps, t=t, weight_decay=weight_decay or None,
+        steps.adam, w, g, m, v, vmax, lr=lr, beta1=beta1, beta2=beta2, eps=eps, t=t, weight_decay=weight_decay or None,
         decoupled=True, clip_gradient=clip_gradient,
     )  # fmt: skip
 
@@ -193,8 +204,9 @@ def lion(
 
     (Chen et al. 2023, Symbolic Discovery of Optimization Algorithms, algorithm 2)
     """
+    beta1, beta2 = _pair(betas, "lion")
     _step(
-        steps.lion, w, g, m, lr=lr, beta1=betas[0], beta2=betas[1], weight_decay=weight_decay or None, clip_gradient=clip_gradient
+        steps.lion, w, g, m, lr=lr, beta1=beta1, beta2=beta2, weight_decay=weight_decay or None, clip_gradient=clip_gradient
     )  # fmt: skip
 
 

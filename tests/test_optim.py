@@ -1,5 +1,7 @@
 """xt.optim against PyTorch's formulas, written in NumPy in its order of operations."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -207,4 +209,14 @@ def test_a_step_before_the_first_is_refused(name):
     w = xt.ones(2)
     with pytest.raises(ValueError, match=f"{name}: t is 0; steps are counted from 1"):
         getattr(xt.optim, name)(w, xt.ones(2), xt.zeros(2), xt.zeros(2), t=0)
+    assert (w.numpy() == 1).all()
+
+
+@pytest.mark.parametrize("betas", [0.9, (0.9,), (0.9, 0.99, 0.999), None])
+@pytest.mark.parametrize("name", ["adam", "adamw", "lion"])
+def test_rates_that_are_not_two_are_refused(name, betas):
+    w, state = xt.ones(2), [xt.zeros(2)] * (1 if name == "lion" else 2)
+    step = {} if name == "lion" else {"t": 1}
+    with pytest.raises(TypeError, match=f"^{name}: betas is {re.escape(repr(betas))}; it must be two numbers"):
+        getattr(xt.optim, name)(w, xt.ones(2), *state, betas=betas, **step)
     assert (w.numpy() == 1).all()

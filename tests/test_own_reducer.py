@@ -294,6 +294,14 @@ def test_wrong_calls():
         furthest(x, xt.zeros(3), axis=1)
     with pytest.raises(TypeError, match=r"^reducer: identity is 'x'; it must be a number, or a tuple of up to 3$"):
         xt.reducer(identity="x")
+    with pytest.raises(
+        TypeError, match=r"^reducer: _power is given without a name; write @xt\.reducer\(identity=\.\.\.\) above"
+    ):
+        xt.reducer(_power)
+    with pytest.raises(TypeError, match=r"^reducer: 0\.0 is given without a name; "):
+        xt.reducer(0.0)
+    with pytest.raises(TypeError, match=r"^reducer: identity is None; it must be a number"):
+        xt.reducer()
     with pytest.raises(TypeError, match=r"^reducer: element is a int; it must be a Python function$"):
         xt.reducer(identity=0.0, element=3)(_power)
     with pytest.raises(

@@ -167,7 +167,9 @@ def _of_one_shape(given: list[Expr], name: str) -> list[Expr]:
     return [e if e.shape == shape else late["broadcast_to"](e, shape) for e in given]
 
 
-def reducer(*, identity: Any, element: Any = None, result: Any = None) -> Callable[[Callable[..., Any]], Reducer]:
+def reducer(
+    *unnamed: Any, identity: Any = None, element: Any = None, result: Any = None
+) -> Callable[[Callable[..., Any]], Reducer]:
     """A fold by a Python function `combine(a, b)` of numbers, which may say what `@xt.op` may.
 
     It must be associative and commutative but for rounding: the order is that of a sum. `identity` changes nothing that it is combined
@@ -175,6 +177,9 @@ def reducer(*, identity: Any, element: Any = None, result: Any = None) -> Callab
     and those of the other, and returns as many. `element(x)` says what an element becomes, `result(a, b)` what the accumulators
     come to; without them the operands are the accumulators. Raises CompileError as `@xt.op`.
     """
+    if unnamed:
+        shown = getattr(unnamed[0], "__name__", repr(unnamed[0]))
+        raise TypeError(f"reducer: {shown} is given without a name; write @xt.reducer(identity=...) above the function")
     numbers = identity if isinstance(identity, tuple) else (identity,)
     if not 1 <= len(numbers) <= MAX_OPERANDS or not all(isinstance(x, PLAIN) for x in numbers):
         raise TypeError(f"reducer: identity is {identity!r}; it must be a number, or a tuple of up to {MAX_OPERANDS}")
