@@ -216,6 +216,13 @@ def test_what_is_no_object_file_is_compiled_again(tmp_path, monkeypatch):
     assert disk.size() == (0, 0)
 
 
+def _free():
+    """The first file descriptor that is free."""
+    found = os.dup(1)
+    os.close(found)
+    return found
+
+
 @pytest.mark.skipif(os.name != "posix", reason="files have owners on POSIX")
 class TestOwner:
     def test_a_link_is_not_followed(self, tmp_path):
@@ -229,6 +236,22 @@ class TestOwner:
     def test_a_pipe_is_not_waited_for(self, tmp_path):
         os.mkfifo(tmp_path / (NAME + ENTRY))
         assert Store(tmp_path).read(NAME) is None
+
+    def test_a_directory_in_the_place_of_an_entry_is_that_entry_s_trouble_alone(self, tmp_path, caplog):
+        disk, place = Store(tmp_path, cap=1), tmp_path / (NAME + ENTRY)
+        place.mkdir()
+        first = _free()
+        for _ in range(3):
+            assert disk.read(NAME) is None
+            disk.write(NAME, "about", CODE)
+        assert _free() == first  # no file stays open
+        assert disk.size() == (0, 0) and list(tmp_path.iterdir()) == [place]
+        assert f"{place} is not written: it is a directory" in caplog.text
+        disk = Store(tmp_path)
+        disk.write(NAME, "about", CODE)
+        disk.write(OTHER, "about", CODE)
+        assert disk.read(OTHER) == ("about", CODE) and disk.size()[0] == 1
+        assert disk.clear() == 1 and place.is_dir()
 
     @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
     def test_an_entry_that_others_may_write_is_none(self, tmp_path, caplog, mode):

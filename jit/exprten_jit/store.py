@@ -67,12 +67,15 @@ class Store:
         """Keep an entry, if that is possible."""
         if not self.writes:
             return
-        data = _packed(name, about, code)
+        path, data = self.folder / (name + ENTRY), _packed(name, about, code)
+        if path.is_dir():
+            LOG.warning("cache: %s is not written: it is a directory", path)
+            return
         partial = self.folder / f"{name}.{os.urandom(8).hex()}{PARTIAL}"
         try:
             with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600), "wb") as file:
                 file.write(data)
-            partial.replace(self.folder / (name + ENTRY))
+            partial.replace(path)
             self._count(len(data))
         except OSError as error:
             self.writes = False  # a full disk or a read-only one: asking again for every kernel would only cost time
@@ -121,7 +124,7 @@ class Store:
         try:
             with os.scandir(self.folder) as entries:
                 for entry in entries:
-                    if entry.name.endswith(suffix):
+                    if entry.name.endswith(suffix) and not entry.is_dir(follow_symlinks=False):
                         try:
                             yield Path(entry.path), entry.stat(follow_symlinks=False)
                         except FileNotFoundError:  # another process was faster
@@ -152,13 +155,16 @@ def _unpacked(name: str, data: bytes) -> tuple[str, bytes] | None:
 def _trusted(path: Path) -> bytes:
     """The bytes of a file of the user's own. Raises OSError for another one, and for a link."""
     descriptor = os.open(path, os.O_RDONLY | _OPENED | _BINARY)
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise PermissionError("it is no file")
         if (why := foreign(found)) is not None:
             raise PermissionError(why)
-        data = file.read()
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read()
+    finally:
+        os.close(descriptor)
     if time.time() - found.st_mtime > FRESH:
         with contextlib.suppress(OSError):
             os.utime(path)  # what is used longest ago is given up first
