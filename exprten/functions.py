@@ -158,7 +158,9 @@ erfinv = _function("erfinv", "The number whose erf is a; NaN beyond 1.")
 gamma = _function("gamma", "The gamma function: (a - 1)! for whole numbers; NaN for those below 0.")
 lgamma = _function("lgamma", "The logarithm of the size of gamma.")
 digamma = _function("digamma", "The derivative of lgamma.")
-trigamma = _function("trigamma", "The derivative of digamma; infinite at 0 and at whole numbers below it.")
+trigamma = _function(
+    "trigamma", "The derivative of digamma, without one itself; infinite at 0 and at whole numbers below it."
+)
 sin = _function("sin", "The sine of radians.")
 cos = _function("cos", "The cosine of radians.")
 arcsin = _function("arcsin", "The angle of a sine, -pi/2 to pi/2; NaN beyond 1.")

@@ -699,6 +699,18 @@ def test_a_gradient_through_an_operation_without_derivative_is_a_compile_error(t
         f.grad(0)
 
 
+@pytest.mark.parametrize(
+    ("text", "times"), [("xt.digamma(x)", 1), ("xt.lgamma(x)", 2), ("xt.gamma(x)", 2), ("xt.trigamma(x)", 0)]
+)
+def test_derivatives_of_gamma_end_at_trigamma(text, times, define):
+    f = define(body(f"return {text}", "x"))
+    for _ in range(times):
+        f = f.grad(0)
+    place = "what is derived again has trigamma, which" if times else r".*\.py:\d+:\d+: trigamma"
+    with pytest.raises(xt.CompileError, match=rf"^f(\.grad\(0\)){{{times + 1}}}: {place} has no derivative$"):
+        f.grad(0)
+
+
 def test_an_untaken_path_does_not_spoil_a_gradient(define):
     f = define(body("return xt.sqrt(x) if x > 0 else 0.0", "x"))
     assert elements(f.grad(0)(np.array([-1.0, 0.0, 4.0]))).tolist() == [0.0, 0.0, 0.25]

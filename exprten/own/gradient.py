@@ -54,7 +54,8 @@ def derivative(name: str, root: Term, k: int) -> Term:
                     continue
                 partial = TABLE[op].derivative
                 if partial is None:
-                    raise CompileError(f"{name}: {at}: {op} has no derivative")
+                    place = f"what is derived again has {op}, which" if at == DERIVED else f"{at}: {op}"
+                    raise CompileError(f"{name}: {place} has no derivative")
                 d[term] = _chain([term_of(p) for p in partial(_Names(), *args)], moving)
     return Like(d[root], root)
 
