@@ -27,6 +27,7 @@ from .tiles import Bounds, as_stored, turned_round
 from .vectors import DEAR, cost_of, vector_over
 
 STRIP_BYTES = 8192  # of a row of accumulators; from 32 KiB for all of them on less
+MADE_BYTES = 32768  # where each strip makes what its rows have
 BLOCK = 2048  # elements of scratch for a saved value
 MAX_COLUMNS = 4  # saved values: 64 KiB of stack at most, where some threads have 128
 BY_COLUMNS = (
@@ -143,6 +144,8 @@ class Saving:
         if self.kernel.short:
             return self._short_rows
         sizes = [dtype.itemsize for node in folds for dtype in node.dtypes]
+        if any(map(folds_inside, folds)):
+            return MADE_BYTES // sum(sizes)
         room = max(STRIP_BYTES // 4, STRIP_BYTES // max(1, len(sizes) // 4))
         return min((room // size for size in sizes), default=BLOCK)
 
