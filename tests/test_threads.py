@@ -301,6 +301,24 @@ def test_a_small_statement_starts_no_thread():
     assert printed(SMALL + "before = tasks()\nx += 1.0\nprint(tasks() - before)") == ["0"]
 
 
+@linux
+@pytest.mark.parametrize("size", ["1 << 20", "1 << 22"])
+@pytest.mark.parametrize("statement", ["x += 1.0", "x[...] = x * 2 + 1", "s[...] = xt.sum(x)"])
+def test_a_statement_that_comes_often_has_no_more_threads_than_the_options_say(size, statement):
+    code = f"""
+before = tasks()
+with xt.options(num_threads=1):
+    x, s = xt.ones({size}), xt.zeros(())
+    for _ in range(9):
+        {statement}
+print(tasks() - before)
+for _ in range(9):
+    {statement}
+print(tasks() - before)
+"""
+    assert printed(code) == ["0", "2"]
+
+
 @pytest.mark.parametrize("text", ["none", "0", "-2", "1.5"])
 def test_a_wrong_environment_is_refused(text):
     said = run(BIG, text).stderr

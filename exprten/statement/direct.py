@@ -99,6 +99,7 @@ def make(
     address: int,
     many: int,
     pinned: Callable[[bytes, tuple[Any, ...]], None],
+    threads: int,
     grids: Launching | None,
     most: int,
 ) -> bool:
@@ -125,7 +126,9 @@ def make(
     sizes = None if alike else tuple(n for _, n in arranged.sizes)
     scalars, equal, fixed = tuple(tree.scalars), tuple(tree.same), tuple(tree.fixed)
     seen, queued = _seen(target, shifts[0]), grids.queued(alike) if grids is not None else None
-    call = Direct(address, seen, leaves, scalars, equal, fixed, sizes, many, pinned, before, not found.indexed, queued)
+    call = Direct(
+        address, seen, leaves, scalars, equal, fixed, sizes, many, pinned, before, not found.indexed, threads, queued
+    )
     operators.accelerate(_class_of_leaves(target))
     calls[kind] = direct(call, reader())
     _made[made] = _made.get(made, 0) + 1

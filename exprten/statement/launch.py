@@ -87,10 +87,10 @@ def _make_direct(s: Statement, launch: Launch) -> None:
     address = launch.address
 
     def enter(words: bytes, buffers: tuple[Buffer, ...]) -> None:
-        run_pinned(address, words, buffers)
+        run_pinned(address, words, buffers, launch.threads)
 
     made = direct.make(
-        s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, launch.many, enter,
+        s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, launch.many, enter, launch.threads,
         launch.launched, direct.AFTER[launch.hits],
     )  # fmt: skip
     launch.direct = not made

@@ -84,6 +84,7 @@ class Direct:
     pinned: Callable[[bytes, tuple[Any, ...]], None]
     previous: Callable[[Any, Any], Any] | None
     elementwise: bool  # a leaf with the target's layout may lie where the target lies
+    threads: int = 0  # at most; 0: as many as there are
     queued: Queued | None = None  # of a kernel on a GPU: it returns at once, so `many` says nothing
 
 
@@ -221,7 +222,7 @@ class _DirectText:
         place = t.let(f"alloca i64, i64 {len(words)}", "ptr").name
         for k, word in enumerate(words):
             t.put(f"store {word}, ptr {t.let(f'getelementptr i64, ptr {place}, i64 {k}', 'ptr').name}")
-        threads = "0"
+        threads = str(call.threads)
         if call.queued is None:
             t.when(
                 t.let(f"icmp sge i64 {self.count}, {call.many}", "i1").name,
