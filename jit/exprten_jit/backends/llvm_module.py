@@ -19,7 +19,7 @@ from ..reducers import PAIRS, PARTS
 from ..work import GRAIN, MANY, Range, levels, shared, work
 from .llvm_accumulators import Row
 from .llvm_memory import ZERO_ROW, Known, Where
-from .llvm_parts import FAR, Parts
+from .llvm_parts import Parts
 from .llvm_text import INDEX_TYPE, Lanes
 
 LEAST = 2  # a part of a fold along vectors is 2 ** 2 blocks at least: their results cost little then
@@ -103,13 +103,10 @@ class _Module(Parts):
         """The smallest part of a loop that a thread takes; less than 0, where it takes as much as there is for it."""
         if isinstance(loop, Columns) and loop.each is not None:
             return self.text.index("mul", self.value(loop.each, known, None).name, GRAIN // 4)
-        if isinstance(loop, Columns) and loop.strips:
-            t = self.text
-            if loop.rows_made:  # by each thread for itself
-                return str(-GRAIN)
-            rows = self.value(loop.strips[0].extent, known, None).name
-            far = t.let(f"icmp sge i64 {t.index('mul', rows, self._extent(loop, known))}, {FAR}", "i1").name
-            return t.select(far, str(-GRAIN), str(GRAIN))
+        if (
+            isinstance(loop, Columns) and loop.strips
+        ):  # narrow ones make little of a page, and what rows have is made for each
+            return str(-GRAIN)
         return str(1 if isinstance(loop, Loop) else GRAIN)
 
     def _outlined(self, stmt: Stmt, loops: Sequence[Range], before: Sequence[Value]) -> str:
