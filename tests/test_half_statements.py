@@ -24,7 +24,7 @@ from test_half import BOTH, NO_LIBRARY, PLACES, WIDTHS, doubled, dtype_of, quiet
 from test_ops import compiled, kernel_of
 
 import exprten as xt
-from exprten.options import _from_environment as from_environment
+from exprten.options import from_environment
 
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # ml_dtypes' word for a signalling NaN
 
