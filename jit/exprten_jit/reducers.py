@@ -40,14 +40,8 @@ UNROLLED = 16  # elements: up to here packed rows have a kernel for each length,
 ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
 PAIRS = Order(1, 1)  # results of blocks: each is a block
 FEW = 8  # columns: with so many, or fewer, a kernel for each number
-COLUMNS = (
-    15,
-    16,
-    31,
-    32,
-    63,
-    64,
-)  # with more, kernels for up to these; powers of two, which fill vectors, are exactly so many
+# with more, kernels for up to these; powers of two, which fill vectors, are exactly so many
+COLUMNS = (15, 16, 31, 32, 63, 64)
 ARENA = 32 << 10  # bytes for rows of few columns that threads compute, each of a subtree
 PARTS = 1024  # of a fold, at most: threads compute them, and their results wait in memory; each is a subtree of 2 ** n blocks
 
