@@ -223,6 +223,8 @@ def assert_same_bits(got: np.ndarray, want: Any, what: str = "", signed_zero: bo
     want = np.asarray(want)
     assert got.dtype == want.dtype, f"{what}: type {got.dtype}, not {want.dtype}"
     assert got.shape == want.shape, f"{what}: shape {got.shape}, not {want.shape}"
+    if want.dtype.kind == "c":  # its parts, one by one
+        got, want = (np.ascontiguousarray(x).view(x.real.dtype) for x in (got, want))
     wrong = bits(got) != bits(want)
     if not signed_zero:
         wrong &= (got != 0) | (want != 0)

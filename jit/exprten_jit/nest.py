@@ -287,12 +287,13 @@ class TurnBack:
 
 @dataclass(frozen=True)
 class Squares:
-    """`store` for a tile, in squares of `lanes` rows and columns. Each of `turned`, with what stands for it in the value, runs on along `row`
-    and is turned round in registers; where the store goes `across`, along `row`, what is stored is. `past` the caches, if at all, as many
-    lines side by side as a square has. Of the next tile `ahead` is fetched early `when` it is far.
+    """`stores`, one or the two parts of a complex number, for a tile, in squares of `lanes` rows and columns. Each of `turned`, with what stands
+    for it in the value, runs on along `row` and is turned round in registers, of complex numbers by its real part; where the store goes
+    `across`, along `row`, what is stored is. `past` the caches, if at all, as many lines side by side as a square has. Of the next tile
+    `ahead` is fetched early `when` it is far.
     """
 
-    store: Store
+    stores: tuple[Store, ...]
     turned: tuple[tuple[Load, Load], ...]
     row: Axis
     column: Axis
@@ -305,11 +306,6 @@ class Squares:
     past: Past | None
     ahead: tuple[Load, ...]
     when: Value
-
-    @property
-    def stores(self) -> tuple[Store, ...]:
-        """The one there is."""
-        return (self.store,)
 
 
 Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Blocks | Turn | TurnBack | Squares | Past | Fetch | Vector

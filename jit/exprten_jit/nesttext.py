@@ -160,11 +160,12 @@ class _Lines:
         for into, source in stmt.turned:
             what = f"{source.leaf.name}[{self.value(source.offset)}]"
             self.lines.append(f"{pad}  {into.leaf.name} = {what}, turned from {stmt.row.name} to {stmt.column.name}")
-        self.lines.extend(f"{pad}  {line}" for line in self.namer.lines(stmt.store.value, whole=True))
         turned = f", turned from {stmt.column.name} to {stmt.row.name}" if stmt.across else ""
-        self.lines.append(
-            f"{pad}  {stmt.store.leaf.name}[{self.value(stmt.store.offset)}] = {self.value(stmt.store.value)}{turned}"
-        )
+        for store in stmt.stores:
+            self.lines.extend(f"{pad}  {line}" for line in self.namer.lines(store.value, whole=True))
+            self.lines.append(
+                f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}{turned}"
+            )
         self.put([stmt.past] if stmt.past else [], depth + 1)
 
     def define(self, value: Value, pad: str) -> None:

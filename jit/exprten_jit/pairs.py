@@ -68,17 +68,17 @@ def load(leaf: Leaf, offset: Value, when: Value | None = None) -> Value:
     """Element `offset` of a leaf."""
     if not leaf.pairs:
         return ir.load(leaf, offset, when)
-    return Pair(*(ir.load(leaf, at, when) for at in _places(offset)))
+    return Pair(*(ir.load(leaf, at, when) for at in places_of(leaf, offset)))
 
 
 def stores(leaf: Leaf, offset: Value, value: Value) -> tuple[Store, ...]:
     """What stores element `offset` of a leaf, of its type."""
-    places = _places(offset) if leaf.pairs else (offset,)
-    return tuple(Store(leaf, at, part) for at, part in zip(places, parts(value), strict=True))
+    return tuple(Store(leaf, at, part) for at, part in zip(places_of(leaf, offset), parts(value), strict=True))
 
 
-def _places(offset: Value) -> tuple[Value, Value]:
-    return offset * 2, offset * 2 + 1
+def places_of(leaf: Leaf, offset: Value) -> tuple[Value, ...]:
+    """Where the parts of element `offset` lie."""
+    return (offset * 2, offset * 2 + 1) if leaf.pairs else (offset,)
 
 
 def cast(value: Value, dtype: DType) -> Value:

@@ -6,7 +6,7 @@ computed, and where the target lies across, what is to be stored is turned. A li
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -14,13 +14,14 @@ from .cuts import cuts_of
 from .derived import apply
 from .early import packed_rows
 from .folds import folds_of
-from .ir import Axis, Kernel, Leaf, Load, Local, Store, Value, both, index, load
+from .ir import Axis, Kernel, Load, Local, Store, Value, both, index, load
 from .nest import BEYOND, ONE, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
+from .pairs import places_of, twins
 from .placing import loop_over, place
 from .reducers import FEW
 from .rewrite import affine, in_a_row, steps, substitute, walk
-from .tiles import BEGIN, FAR_BYTES, NAMES, NEXT, REACH, SHIFT, Bounds, across, past_of, stored_across
-from .vectors import computed, cost_of, roots_of, vector_over
+from .tiles import BEGIN, FAR_BYTES, NAMES, NEXT, REACH, SHIFT, Bounds, across, past_of, stored_across, stores_one
+from .vectors import computed, cost_of, maskable, roots_of, vector_over
 
 LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
@@ -39,31 +40,46 @@ def squares_of(
         not kernel.tiles
         or not kernel.squares
         or kernel.short
-        or len(kernel.stores) > 1
+        or not stores_one(kernel)
         or cuts_of(kernel.stores, column)
     ):
         return None
     inside, saved, tile = stored_across(kernel, row, column, bound)
-    found = across(inside, column)
-    loads = found[1] if found and found[0] is row else []
-    value = inside.stores[0].value
-    if not (loads or tile) or len(loads) > MOST_TURNED or _work(value) > CHEAP or _has_folds(value, row, column):
+    found = across(inside, column, pairs=True)
+    loads = list(dict.fromkeys(twins(x)[0] for x in found[1])) if found and found[0] is row else []
+    values, leaf = [store.value for store in inside.stores], inside.stores[0].leaf
+    if not (loads or tile) or len(loads) > MOST_TURNED or _work(values) > CHEAP or _has_folds(values, row, column):
         return None
     top, bottom, left, right = NAMES
     at = (row - top) * SIDE + (column - left)
-    turned = [(load(Leaf(f"turned{n}", x.leaf.dtype), at), x) for n, x in enumerate(loads)]
-    value = substitute(value, {x: into for into, x in turned})
-    vector = vector_over(inside, machine, column, left, right, (Store(inside.stores[0].leaf, at, value),))
-    if not vector.masked or vector.lanes < LEAST_LANES or affine(kernel.stores[0].offset, row) is None:
+    turned = {x: replace(x.leaf, name=f"turned{n}") for n, x in enumerate(loads)}
+    parts = {x: [load(into, place) for place in places_of(into, at)] for x, into in turned.items()}
+    instead: dict[Value, Value] = {part: y for x, own in parts.items() for part, y in zip(twins(x), own, strict=False)}
+    values = [substitute(value, instead) for value in values]
+    lanes = _lanes(inside, machine, column, tuple(map(Store, [leaf, leaf], places_of(leaf, at), values)))
+    if not lanes or affine(kernel.stores[0].offset, row) is None:
         return None
     far = _far(kernel)
     past = past_of(kernel, machine, *((row, top, bottom) if tile else (column, left, right)), far)
     past = _staged(past, kernel, column if tile else row) if past else None
     names = (top, REACH if past and tile else bottom, left, REACH if past and not tile else right)
-    ahead = _ahead(_lines(value, column, kernel) if tile else loads, row, column, bool(tile))
-    store, lanes = replace(kernel.stores[0], value=value), min(MOST_LANES, vector.lanes)
-    squares = Squares(store, tuple(turned), row, column, *names, lanes, bool(tile), past, ahead, far)
+    ahead = _ahead(_lines(values, column, kernel) if tile else loads, row, column, bool(tile))
+    stores = tuple(replace(store, value=value) for store, value in zip(kernel.stores, values, strict=True))
+    brought = tuple((own[0], x) for x, own in parts.items())
+    squares = Squares(stores, brought, row, column, *names, lanes, bool(tile), past, ahead, far)
     return _blocks(squares, loops, saved, _of_rows(saved, names, row, machine, bound, done))
+
+
+def _lanes(kernel: Kernel, machine: Machine, column: Axis, stores: tuple[Store, ...]) -> int:
+    """How many rows and columns a square has; 0 where it would be none. One of complex numbers has half as many: each is two."""
+    vector = vector_over(kernel, machine, column, *NAMES[2:], stores)
+    loads = [x for x in computed([s.value for s in stores], column) if isinstance(x, Load) and column in x.offset.free]
+    places: list[Load | Store] = [*stores, *loads]
+    along = vector.lanes > 1 and not kernel.reverse and all(steps(x, column) == 1 for x in places)
+    if not along or not maskable(machine, {x.leaf.dtype for x in places}):
+        return 0
+    parts = 1 + any(x.leaf.pairs for x in places)
+    return min(MOST_LANES, vector.lanes) // parts if vector.lanes >= LEAST_LANES else 0
 
 
 def _staged(past: Past, kernel: Kernel, other: Axis) -> Past:
@@ -111,7 +127,7 @@ def taken_apart(
         or cuts_of(kernel.stores, column)
     ):
         return None
-    if row is not (kernel.axes[-1] if kernel.few else kernel.axes[-2])[0] or _has_folds(store.value, row, column):
+    if row is not (kernel.axes[-1] if kernel.few else kernel.axes[-2])[0] or _has_folds([store.value], row, column):
         return None
     loads = [x for x in computed([store.value], column) if isinstance(x, Load) and column in x.offset.free]
     places: list[Load | Store] = [store, *(x for x in loads if x.when is None)]
@@ -130,13 +146,13 @@ def taken_apart(
     return [*before, *packed_rows(replace(vector, groups=tuple(groups)), many, column, last)]
 
 
-def _work(value: Value) -> int:
+def _work(values: Sequence[Value]) -> int:
     """What an element costs, in additions, but for where it lies."""
-    return cost_of(value) - cost_of(*(x.offset for x in walk(value) if isinstance(x, Load)))
+    return cost_of(*values) - cost_of(*(x.offset for x in walk(*values) if isinstance(x, Load)))
 
 
-def _has_folds(value: Value, *axes: Axis) -> bool:
-    return any(axis in node.free for node in folds_of(value) for axis in axes)
+def _has_folds(values: Sequence[Value], *axes: Axis) -> bool:
+    return any(axis in node.free for node in folds_of(*values) for axis in axes)
 
 
 def _far(kernel: Kernel) -> Value:
@@ -161,9 +177,9 @@ def _of_rows(
     return [Loop(row, below, (*known, Vector(ONE, index(0), index(1), 1, 1, False, saved)), above)]
 
 
-def _lines(value: Value, column: Axis, kernel: Kernel) -> Iterable[Load]:
+def _lines(values: Sequence[Value], column: Axis, kernel: Kernel) -> Iterable[Load]:
     """What runs on as it is computed."""
-    loads = [x for x in computed([value], column) if isinstance(x, Load) and x.leaf in kernel.leaves]
+    loads = [twins(x)[0] for x in computed(values, column) if isinstance(x, Load) and x.leaf in kernel.leaves]
     return [x for x in loads if x.when is None and steps(x, column) == 1]
 
 
@@ -173,5 +189,5 @@ def _ahead(loads: Iterable[Load], row: Axis, column: Axis, tile: bool) -> tuple[
     following: dict[Value, Value] = {row: row - top + NEXT, column: column + SHIFT}
     if tile:
         following = {row: row + SHIFT, column: column - left + NEXT}
-    late = [x for x in loads if (row if tile else column) in x.offset.free and not x.leaf.pairs]
+    late = [x for x in loads if (row if tile else column) in x.offset.free]
     return tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in late))

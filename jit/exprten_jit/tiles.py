@@ -17,6 +17,7 @@ from .dtypes import INDEX
 from .folds import folds_of
 from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, both, index, load, local
 from .nest import BEYOND, SIDE, Fetch, Machine, Past, Turn, TurnBack
+from .pairs import places_of
 from .rewrite import affine, steps, substitute, walk
 from .vectors import DEAR, computed, cost_of
 
@@ -97,7 +98,8 @@ def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: fr
     """The tile of the last two loops; None where nothing lies across, or where stores have an order."""
     if not kernel.tiles or kernel.short or cuts_of(kernel.stores, column):
         return None
-    inside, saved, tile = stored_across(kernel, row, column, bound)
+    pairs = kernel.stores[0].leaf.pairs  # these are turned in squares, or not at all
+    inside, saved, tile = (kernel, (), None) if pairs else stored_across(kernel, row, column, bound)
     found = across(inside, column)
     loads = found[1] if found and found[0] is row else []
     if not loads and not tile:
@@ -146,18 +148,22 @@ def _lanes(machine: Machine, leaf: Leaf) -> int:
     return min(WIDEST, machine.vector_bits // (8 * leaf.dtype.itemsize))
 
 
-def across(kernel: Kernel, axis: Axis) -> tuple[Axis, list[Load]] | None:
-    """Another axis, and the loads that run on along it and not along the innermost one, `axis`, as the target does. None where there are
-    none, or where folds are computed among them.
+def across(kernel: Kernel, axis: Axis, pairs: bool = False) -> tuple[Axis, list[Load]] | None:
+    """Another axis, and the loads that run on along it and not along the innermost one, `axis`, as the target does, those of complex numbers
+    with `pairs`. None where there are none, or where folds are computed among them.
     """
     values = [store.value for store in kernel.stores]
     if not kernel.tiles or any(steps(store, axis) != 1 for store in kernel.stores):
         return None
     loads = [node for node in computed(values, axis) if isinstance(node, Load) and node.when is None]
-    loads = [node for node in loads if _strided(node, axis)]
+    loads = [node for node in loads if _strided(node, axis) and (pairs or not node.leaf.pairs)]
     along = {other: [x for x in loads if steps(x, other) == 1] for other, _ in kernel.axes if other is not axis}
     other = max(along, key=lambda k: len(along[k]), default=axis)
-    return (other, along[other][:MOST_TURNED]) if along.get(other) and not _folds(values, axis, other) else None
+    return (
+        (other, along[other][: MOST_TURNED * (1 + pairs)])
+        if along.get(other) and not _folds(values, axis, other)
+        else None
+    )
 
 
 def turned_round(kernel: Kernel, axis: Axis, row: Axis) -> bool:
@@ -174,7 +180,7 @@ def _folds(values: Iterable[Value], *axes: Axis) -> bool:
 def _strided(node: Load | Store, axis: Axis) -> bool:
     """Whether the next index along an axis is at some distance."""
     there = axis in node.offset.free and affine(node.offset, axis) is not None
-    return there and steps(node, axis) not in (0, 1, -1) and not node.leaf.pairs
+    return there and steps(node, axis) not in (0, 1, -1)
 
 
 def as_stored(kernel: Kernel, loops: list[Bounds]) -> list[Bounds]:
@@ -190,7 +196,7 @@ def as_stored(kernel: Kernel, loops: list[Bounds]) -> list[Bounds]:
         return loops
     if any(inner[0][0] in node.free for node in folds_of(store.value)):
         return loops
-    reads = [x for x in computed([store.value], axis) if isinstance(x, Load)]
+    reads = [x for x in computed([store.value], axis) if isinstance(x, Load) and not x.leaf.pairs]
     turned = [x for x in reads if _strided(x, inner[0][0]) and steps(x, axis) == 1]
     return [*(loop for loop in loops if loop not in inner[:1]), *inner[:1]] if len(turned) <= 1 else loops
 
@@ -199,7 +205,7 @@ def other_inside(kernel: Kernel) -> Kernel:
     """The kernel with the axis that sources run along as the last but one."""
     if len(kernel.axes) < 2 or cuts_of(kernel.stores, kernel.axes[-1][0]):
         return kernel
-    found = across(kernel, kernel.axes[-1][0])
+    found = across(kernel, kernel.axes[-1][0], pairs=True)
     if found is None:
         return kernel
     outer = [pair for pair in kernel.axes[:-1] if pair[0] is not found[0]]
@@ -214,17 +220,23 @@ def stored_across(
     for its rows, and the tile there. Else, or where a fold stands at every element, the kernel as it is.
     """
     store, top = kernel.stores[0], NAMES[0]
-    if len(kernel.stores) != 1 or not _strided(store, column) or steps(store, row) != 1:
+    if not stores_one(kernel) or not _strided(store, column) or steps(store, row) != 1:
         return kernel, (), None
-    of_rows = _of_rows(store.value, row, bound)
+    of_rows = list(dict.fromkeys(x for s in kernel.stores for x in _of_rows(s.value, row, bound)))
     leaves = [Leaf(f"row{n}", value.dtype) for n, value in enumerate(of_rows)]
     instead: dict[Value, Value] = {x: load(leaf, row - top) for leaf, x in zip(leaves, of_rows, strict=True)}
-    value = substitute(store.value, instead)
-    if _folds([value], row, column):
+    values = [substitute(s.value, instead) for s in kernel.stores]
+    if _folds(values, row, column):
         return kernel, (), None
-    tile = Leaf("tile", store.leaf.dtype)
+    tile = replace(store.leaf, name="tile")
     saved = tuple(Store(leaf, row - top, x) for leaf, x in zip(leaves, of_rows, strict=True))
-    return replace(kernel, stores=(Store(tile, _at(row, column, SIDE), value),)), saved, tile
+    stores = map(Store, [tile, tile], places_of(tile, _at(row, column, SIDE)), values)
+    return replace(kernel, stores=tuple(stores)), saved, tile
+
+
+def stores_one(kernel: Kernel) -> bool:
+    """Whether there is one number an element to be stored."""
+    return len(kernel.stores) == 1 + kernel.stores[0].leaf.pairs
 
 
 def _of_rows(root: Value, row: Axis, bound: frozenset[Axis | Local]) -> list[Value]:

@@ -64,8 +64,8 @@ def _work(stmt: Stmt) -> Value:
         case Turn() | TurnBack():
             leaf = stmt.into if isinstance(stmt, Turn) else stmt.tile
             return index(4 * leaf.dtype.itemsize)
-        case Squares(store):
-            return _elements([store.value], stmt.lanes) + 2 * store.leaf.dtype.itemsize
+        case Squares(stores):
+            return _elements([s.value for s in stores], stmt.lanes) + 2 * len(stores) * stores[0].leaf.dtype.itemsize
         case Blocks(_, low, high, _, _, body):
             return work(body) if low.free | high.free else (high - low) * work(body)
         case Loop(_, _, body) if stmt.low.free:

@@ -1,6 +1,6 @@
 """Layouts against each other: `python tests/benchmarks/layouts.py`, with exprten installed.
 
-Each statement runs on the same number of elements of float32, laid out in many ways. A figure is its time for a byte that is moved over
+Each statement runs on the same number of elements of one type, laid out in many ways. A figure is its time for a byte that is moved over
 the time for a byte of the same statement along packed rows of 1,024 elements, so above 1 that layout is slower. Moved are the bytes
 of the source and of the target, each once; where every other column is used, whole lines are. One thread, of which the processor's time
 is taken, so that others on the machine count less; the layout and its base take turns, and medians are compared. `--kib` says how large
@@ -90,17 +90,19 @@ def shaped(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
 class Case:
     """A statement on a layout: what to call, and how many bytes it moves."""
 
-    def __init__(self, layout: Layout, statement: str, axis: int, count: int) -> None:
-        memory = xt.empty(shaped(layout.shape, count))
-        memory.numpy()[...] = np.random.default_rng(0).standard_normal(memory.shape)
+    def __init__(self, layout: Layout, statement: str, axis: int, count: int, dtype: str) -> None:
+        memory = xt.empty(shaped(layout.shape, count), dtype)
+        memory.numpy()[...] = (np.random.default_rng(0).standard_normal(memory.shape) * 9).astype(memory.dtype)
         source = layout.view(memory)
         result = STATEMENTS[statement](source, axis)
         if result.shape == source.shape:
             base = layout.back(source)
-            target = layout.back(xt.empty(base.shape))
+            target = layout.back(xt.empty(base.shape, result.dtype))
         else:
             target = xt.empty(result.shape, dtype=result.dtype)
-        self.bytes = 4 * layout.waste * math.prod(source.shape) + target.dtype.itemsize * math.prod(target.shape)
+        self.bytes = memory.dtype.itemsize * layout.waste * math.prod(source.shape) + target.dtype.itemsize * math.prod(
+            target.shape
+        )
         names = {"target": target, "result": result}
         self.timer = timeit.Timer("target[...] = result", timer=time.thread_time, globals=names)
 
@@ -113,7 +115,7 @@ def fresh() -> None:
 
 
 def measure(options: argparse.Namespace) -> Iterator[tuple[str, int, dict[str, float]]]:
-    count = options.kib * 256
+    count = options.kib * 1024 // np.dtype(xt.empty(0, options.dtype).dtype).itemsize
     packed = Layout("packed", (0, 1024), (1,))
     for layout in LAYOUTS:
         if not all(part in layout.name for part in options.only):
@@ -122,7 +124,7 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, int, dict[str, f
             figures = {}
             for name in options.statements:
                 fresh()
-                base, case = Case(packed, name, 1, count), Case(layout, name, axis, count)
+                base, case = (Case(*one, count, options.dtype) for one in ((packed, name, 1), (layout, name, axis)))
                 times = interleave({"base": base.timer, "case": case.timer}, options.rounds, options.seconds)
                 took = {key: statistics.median(values) for key, values in times.items()}
                 figures[name] = took["case"] / case.bytes / (took["base"] / base.bytes)
@@ -132,6 +134,7 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, int, dict[str, f
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kib", type=int, default=512, help="of a source")
+    parser.add_argument("--dtype", default="float32", help="of a source")
     parser.add_argument("--statements", nargs="+", choices=tuple(STATEMENTS), default=tuple(STATEMENTS))
     parser.add_argument("--only", nargs="+", default=(), help="parts of a layout's name")
     parser.add_argument("--rounds", type=int, default=7)

@@ -124,12 +124,19 @@ class Memory(Operations):
         offset = self._offset(form, known, where)
         if steps(even, where.axis) == -1:
             offset, order = t.index("sub", offset, 2 * (where.count - 1)), order[::-1]
-        wide = t.let(
-            f"load <{2 * where.count} x {dtype.memory}>, {self._at(even, offset, when)}", dtype.memory, 2 * where.count
-        )
+        wide = self._wide_pairs(self._at(even, offset, when), dtype, where)
         for twin, first in ((even, 0), (odd, 1)):
             known[twin] = self._shuffled(wide, wide, [2 * k + first for k in order])
         return known[node]
+
+    def _wide_pairs(self, at: str, dtype: DType, where: Where) -> Lanes:
+        """The lanes of pairs side by side; a mask has one lane for each pair."""
+        t, count = self.text, 2 * where.count
+        if where.mask is None:
+            return t.let(f"load <{count} x {dtype.memory}>, {at}", dtype.memory, count)
+        mask = Lanes(where.mask, "i1", where.count)
+        twice = self._shuffled(mask, mask, [k // 2 for k in range(count)])
+        return self._wide_load(at, dtype, replace(where, count=count, mask=twice.name))
 
     def woven_load(self, node: Load, groups: Sequence[tuple[Known, Where | None]]) -> list[Lanes]:
         """What lies in a row for every two vectors from one load."""

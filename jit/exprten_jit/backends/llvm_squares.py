@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from ..dtypes import DType
-from ..ir import Load
+from ..ir import Leaf, Load
 from ..nest import Squares
+from ..pairs import twins
 from ..rewrite import walk
 from ..tiles import LINE
 from .llvm_memory import Known, Where
@@ -66,25 +68,26 @@ class InRegisters(Tiles):
         """Where the last squares begin: such that they end where the tile does, if there is one. Where the target is read, under whatever name,
         at their place: what was stored would be read again.
         """
-        t, read, found = self.text, "false", list[str]()
-        loads = [*(x for _, x in stmt.turned), *(x for x in walk(stmt.store.value) if isinstance(x, Load))]
+        t, again, found = self.text, "false", list[str]()
+        read = walk(*(store.value for store in stmt.stores))
+        loads = [*(x for _, x in stmt.turned), *(x for x in read if isinstance(x, Load))]
         for leaf in dict.fromkeys(x.leaf for x in loads if x.leaf.name in self.given):
-            addresses = (self.address[x.name] for x in (leaf, stmt.store.leaf))
+            addresses = (self.address[x.name] for x in (leaf, stmt.stores[0].leaf))
             here = t.let(f"icmp eq ptr {', '.join(addresses)}", "i1").name
-            read = t.let(f"or i1 {read}, {here}", "i1").name
+            again = t.let(f"or i1 {again}, {here}", "i1").name
         for start, end in spans:
             before = t.greater(start, t.index("sub", end, stmt.lanes))
-            found.append(t.select(read, end, before))
+            found.append(t.select(again, end, before))
         return found
 
     def _straight(self, stmt: Squares, known: Known) -> str:
         """Whether the lines of all squares of a tile are lines of the target, which are stored past the caches as they come."""
-        t, size = self.text, stmt.store.leaf.dtype.itemsize
+        t, size = self.text, stmt.stores[0].leaf.dtype.itemsize
         if not stmt.past or stmt.lanes * size != LINE:
             return "false"
         here: Known = {**known, stmt.row: known[stmt.top], stmt.column: known[stmt.left]}
         axis, first = (stmt.column, stmt.left) if stmt.across else (stmt.row, stmt.top)
-        goal, stride = self.first_place(stmt.store, axis, known[first].name, here)
+        goal, stride = self.first_place(stmt.stores[0], axis, known[first].name, here)
         many = t.index("sub", known[stmt.past.end].name, known[stmt.past.start].name)
         steps = t.index("mul", t.index("or", stride, many), size)
         rest = t.index("and", t.index("or", t.let(f"ptrtoint ptr {goal} to i64", INDEX_TYPE).name, steps), LINE - 1)
@@ -114,16 +117,15 @@ class InRegisters(Tiles):
         here: Known = {**known, stmt.row: Lanes(row, INDEX_TYPE), stmt.column: Lanes(column, INDEX_TYPE)}
         for into, source in stmt.turned:
             places = self.places(source, stmt.column, column, width, here, columns)
-            lines = [self._line(address, source.leaf.dtype, width, rows) for address in places]
+            lines = [self._line(address, source.leaf, width, rows) for address in places]
             for (inside, _), x in zip(each, self._square(lines, source.leaf.dtype.itemsize), strict=True):
-                inside[into] = self.in_register(x, into.leaf.dtype)
-        values = [x for k in range(0, width, ABREAST) for x in self.abreast(stmt.store.value, each[k : k + ABREAST])]
-        values = [self.in_memory(self.widened(x, width), stmt.store.leaf.dtype) for x in values]
-        dtype, size = stmt.store.leaf.dtype, stmt.store.leaf.dtype.itemsize
+                inside.update(self._numbers(into, x))
+        values = [x for k in range(0, width, ABREAST) for x in self._computed(stmt, each[k : k + ABREAST])]
+        dtype, size = stmt.stores[0].leaf.dtype, stmt.stores[0].leaf.dtype.itemsize
         lines, axis, first, many, some = (values, stmt.row, row, rows, columns)
         if stmt.across:
             lines, axis, first, many, some = (self._square(values, size), stmt.column, column, columns, rows)
-        goal, stride = self.first_place(stmt.store, axis, first, here)
+        goal, stride = self.first_place(stmt.stores[0], axis, first, here)
         if stmt.past:
             at = t.index("sub", *((row, known[stmt.top].name) if stmt.across else (column, known[stmt.left].name)))
             stage = self._pointer(stmt.past.stage.name, dtype, at)
@@ -143,8 +145,25 @@ class InRegisters(Tiles):
                 continue
             t.when(
                 t.let(f"icmp sgt i64 {many}, {k}", "i1").name,
-                partial(self._some_lanes, x, address, dtype, some),
+                partial(self._some_lanes, x, address, dtype, t.index("mul", some, x.count // width)),
             )
+
+    def _numbers(self, into: Load, line: Lanes) -> Known:
+        """What stands for the elements of a line; of complex numbers there are two."""
+        own = twins(into) if into.leaf.pairs else (into,)
+        lanes = [line] if len(own) == 1 else [self._shuffled(line, line, range(k, line.count, 2)) for k in (0, 1)]
+        return {node: self.in_register(x, into.leaf.dtype) for node, x in zip(own, lanes, strict=True)}
+
+    def _computed(self, stmt: Squares, groups: Sequence[Group]) -> list[Lanes]:
+        """What is stored of some rows of a square, as it lies in memory."""
+        parts = [
+            [self.in_memory(self.widened(x, stmt.lanes), store.leaf.dtype) for x in self.abreast(store.value, groups)]
+            for store in stmt.stores
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        order = [k + n for k in range(stmt.lanes) for n in (0, stmt.lanes)]
+        return [self._shuffled(even, odd, order) for even, odd in zip(*parts, strict=True)]
 
     def _some_lanes(self, x: Lanes, address: str, dtype: DType, some: str) -> None:
         """Store as many lanes as there are; under a mask that takes as long as several others."""
@@ -157,8 +176,11 @@ class InRegisters(Tiles):
             lambda: t.put(f"call void {function}({given}, i32 {dtype.itemsize}, {masks} {self.below(some, x.count)})"),
         )
 
-    def _line(self, address: str, dtype: DType, width: int, left: str | None) -> Lanes:
-        """What is read of a line: all lanes, or as many as are left."""
+    def _line(self, address: str, leaf: Leaf, width: int, left: str | None) -> Lanes:
+        """What is read of a line: all elements, or as many as are left."""
+        dtype = leaf.dtype
+        if leaf.pairs:
+            width, left = 2 * width, left and self.text.index("mul", left, 2)
         kind = f"<{width} x {dtype.memory}>"
         if not left:
             return self.text.let(f"load {kind}, ptr {address}, align {dtype.itemsize}", dtype.memory, width)
@@ -185,4 +207,4 @@ class InRegisters(Tiles):
         axis, first = (stmt.row, row) if stmt.across else (stmt.column, column)
         for x in stmt.ahead:
             for address in self.places(x, axis, first, stmt.lanes, here):
-                self.fetch_bytes(address, stmt.lanes * x.leaf.dtype.itemsize)
+                self.fetch_bytes(address, stmt.lanes * x.leaf.dtype.itemsize * (1 + x.leaf.pairs))

@@ -215,17 +215,20 @@ class Tiles(Across):
         return [self._pointer(leaf.name, leaf.dtype, t.index("add", at, k * stmt.length)) for k in range(stmt.lanes)]
 
     def _square(self, rows: list[Lanes], size: int) -> list[Lanes]:
-        """As many vectors as they have lanes, of `size` bytes each, turned round: lane k of vector n becomes lane n of vector k. First within
-        the parts of 16 bytes, where that is cheap, then whole parts.
+        """As many vectors as they have lanes, of `size` bytes each, or pairs of them, turned round: lane k of vector n becomes lane n of vector k.
+        First within the parts of 16 bytes, where that is cheap, then whole parts.
         """
         width = len(rows)
-        part = min(width, PART_BYTES // size)
+        each = rows[0].count // width  # lanes of an element
+        part = min(width, PART_BYTES // (size * each))
         found = {(n, 0): row for n, row in enumerate(rows)}  # the first row, and the first column in each part
         many = 1
         while many < part:
             columns, pairs = part // many, [at for at in found if not at[0] & many]
             found = {
-                (r, c + half * columns // 2): self._woven(found[r, c], found[r + many, c], part, many, half)
+                (r, c + half * columns // 2): self._woven(
+                    found[r, c], found[r + many, c], part * each, many * each, half
+                )
                 for r, c in pairs
                 for half in (0, 1)
             }
@@ -234,7 +237,7 @@ class Tiles(Across):
         while many < width:
             pairs = [at for at in found if not at[0] & many]
             found = {
-                (r, c + (half * part << step)): self._parts_in_turn(found[r, c], found[r + many, c], part, half)
+                (r, c + (half * part << step)): self._parts_in_turn(found[r, c], found[r + many, c], part * each, half)
                 for r, c in pairs
                 for half in (0, 1)
             }
