@@ -340,7 +340,9 @@ SQUARE = {
 @pytest.mark.parametrize("shape", [(16, 16), (17, 90), (90, 17), (81, 130), (300, 79), (64, 275)], ids=str)
 def test_what_lies_across_is_computed_in_squares(shape, name):
     rng = np.random.default_rng(0)
-    for n, dtype in enumerate(("float32", "int8", "float16", "float64", "int16", "complex64", "complex128", "complex64")):
+    for n, dtype in enumerate(
+        ("float32", "int8", "float16", "float64", "int16", "complex64", "complex128", "complex64")
+    ):
         (rows, columns), bits = shape, (512, 256, 128)[n % 3]
         x, w = (rng.integers(-9, 9, s).astype(dtype) for s in ((columns, rows), shape))
         row, column = rng.integers(1, 5, columns).astype(dtype), rng.integers(1, 5, (rows, 1)).astype(dtype)
