@@ -793,3 +793,43 @@ def test_a_plan_counts_what_complex_numbers_are():
     plan = xt.plan(out, z * z)
     assert (plan.bytes_read, plan.bytes_written, plan.flops) == (80, 80, 60)
     assert "complex64" in plan.explain()
+
+
+def _centred(x: Any, axis: int) -> Any:
+    return x - x.mean(axis, keepdims=True)
+
+
+SHORT_AND_FEW = {
+    "transposed": lambda x, w: x.T * 2 + w.T,
+    "a number a row": lambda x, w: x * w + 1j,
+    "sums of rows": lambda x, w: (x * w).sum(1),
+    "sums of columns": lambda x, w: (x * w).sum(0),
+    "deviations of columns": lambda x, w: (x * w).std(0),
+    "centred rows": lambda x, w: _centred(x, 1),
+    "centred columns": lambda x, w: _centred(x, 0),
+    "centred columns, transposed": lambda x, w: _centred(x, 0).T,
+}
+
+
+@pytest.mark.parametrize("name", SHORT_AND_FEW)
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_short_rows_and_few_columns(dtype, name):
+    """Packed ones are read whole and taken apart, others under masks or one by one: of the same numbers the same bits."""
+    rng, call = np.random.default_rng(0), SHORT_AND_FEW[name]
+    for columns, rows in itertools.product((2, 3, 5, 8, 16, 17, 33), (1, 37, 300)):
+        x = (rng.standard_normal((rows, columns)) + 1j * rng.standard_normal((rows, columns))).astype(dtype)
+        w = (rng.standard_normal((rows, 1)) - 2j).astype(dtype)
+        want = call(x, w)
+        ours = []
+        for layout, threads in (("contiguous", 1), ("padded", 2), ("contiguous", 3)):
+            source, out = place(x, layout), place(want, layout)
+            with xt.options(num_threads=threads):
+                target = xt.asarray(out.array)
+                target[...] = call(xt.asarray(source.array), xt.asarray(w))
+            ours.append(out.array.copy())
+            out.assert_untouched()
+        np.testing.assert_allclose(
+            ours[0], want, rtol=2e-4 if x.real.itemsize == 4 else 1e-12, atol=1e-5 if x.real.itemsize == 4 else 1e-13
+        )
+        for other in ours[1:]:
+            assert_same_bits(other, ours[0], f"{rows} x {columns}")

@@ -119,13 +119,7 @@ def arrange(
     (axes, extents, strides, shifts), short, packed, side_by_side = _walked(
         layouts, found.indexed, joined, same, reverse, loops, loose, vectors
     )
-    woven = (
-        free
-        and loops is None
-        and same is None
-        and not found.indexed
-        and rows_apart(found, axes, extents, strides, views)
-    )
+    woven = free and loops is None and same is None and not found.indexed and rows_apart(found, axes, extents, strides)
     if woven:
         axes, extents, short, packed = *woven, woven[1][-2], True
     every, lengths = _extents(axes, extents, targets, joined)

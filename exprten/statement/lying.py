@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from exprten_jit.reducers import FEW
 
-from ..expression.leaf import Leaf
 from ..expression.shape import Layout
 from .axes import Same
 from .gather import WEAK, Gathered
@@ -28,16 +27,12 @@ MOST_WOVEN = 15  # elements of rows that are taken apart in registers: those of 
 
 
 def rows_apart(
-    found: Gathered, axes: list[int], extents: Sequence[int], strides: Sequence[Sequence[int]], views: Sequence[Leaf]
+    found: Gathered, axes: list[int], extents: Sequence[int], strides: Sequence[Sequence[int]]
 ) -> tuple[list[int], list[int]] | None:
     """The axes and their extents where packed rows of few elements lie across what else is read or stored: the long axis innermost, the rows'
     own before it.
     """
-    if (
-        len(axes) < 2
-        or (found.structure[-1][0] != WEAK and found.structure[-1][0].op == "stores")
-        or any(view.key.dtype.kind == "c" for view in views)
-    ):
+    if len(axes) < 2 or (found.structure[-1][0] != WEAK and found.structure[-1][0].op == "stores"):
         return None
     lengths = dict(zip(axes, extents, strict=True))
     for rows, along in itertools.permutations(axes, 2):

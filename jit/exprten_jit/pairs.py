@@ -95,11 +95,19 @@ def cast(value: Value, dtype: DType) -> Value:
     return Pair(real, const(0.0, dtype.real)) if dtype.part else real
 
 
+def first_of(at: Load | Store) -> Value:
+    """Where the pair begins that is read or stored, or what is no pair."""
+    match at.offset:
+        case Op("add", (first, Const(1))) if at.leaf.pairs:
+            return first
+    return at.offset
+
+
 def twins(node: Load) -> tuple[Load, Load]:
     """Both parts of the pair that a load reads one of; of any other load itself."""
-    match node.offset:
-        case _ if not node.leaf.pairs:
-            return node, node
-        case Op("add", (first, Const(1))):
-            return ir.load(node.leaf, first, node.when), node
-    return node, ir.load(node.leaf, node.offset + 1, node.when)
+    if not node.leaf.pairs:
+        return node, node
+    first = first_of(node)
+    if first is not node.offset:
+        return ir.load(node.leaf, first, node.when), node
+    return node, ir.load(node.leaf, first + 1, node.when)

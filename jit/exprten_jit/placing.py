@@ -10,7 +10,7 @@ from .folds import folds_of
 from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Param, Size, Store, Table, Value
 from .nest import Let, Machine, Reduce, Stmt, Vector
 from .reducers import reducer_of
-from .rewrite import affine, in_a_row, walk
+from .rewrite import affine, steps, walk
 from .vectors import MOST, ROW_BITS, by_lanes, computed, roots_of, unroll, vector_over
 
 
@@ -85,7 +85,7 @@ def _lanes(machine: Machine, node: Fold) -> tuple[int, bool]:
     assert node.order is not None, "a scheduled fold has an order"
     dtypes = {n.dtype for n in (*node.bodies, *nodes) if n.dtype is not BOOL} | {n.dtype for n in loads}
     widest = max((dtype.computed.bits for dtype in dtypes), default=8)
-    unit = all(in_a_row(n, node.axis) for n in loads)
+    unit = all(steps(n, node.axis) == 1 for n in loads)
     masked = unit and all(n.dtype.bits in machine.masked_bits for n in loads)
     bits = min(machine.vector_bits, ROW_BITS) if unroll(nodes) == MOST else machine.vector_bits
     return min(node.order.lanes, bits // widest), masked

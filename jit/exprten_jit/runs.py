@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from .ir import Axis, Const, Fold, Leaf, Load, Local, Op, Store, Value
+from .ir import Axis, Fold, Leaf, Load, Local, Op, Store, Value
 from .nest import Let, Loop, Stmt, Vector
-from .rewrite import affine
+from .rewrite import affine, steps
 from .vectors import computed
 
 
@@ -68,8 +68,8 @@ def _strides(
         guarded = isinstance(at, Load) and at.when is not None
         if at.leaf in saved and at.offset is axis - start and not guarded:
             continue
-        across, down = affine(at.offset, axis), affine(at.offset, row)
-        if not across or not down or guarded or not isinstance(across[0], Const) or across[0].value != 1:
+        down = affine(at.offset, row)
+        if steps(at, axis) != 1 or not down or guarded:
             return ()
-        found.append(down[0])
+        found.append(down[0] // 2 if at.leaf.pairs else down[0])
     return tuple(dict.fromkeys(found))

@@ -19,16 +19,19 @@ from .nest import BEYOND, ONE, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt,
 from .pairs import places_of, twins
 from .placing import loop_over, place
 from .reducers import FEW
-from .rewrite import affine, in_a_row, steps, substitute, walk
+from .rewrite import affine, steps, substitute, walk
 from .tiles import BEGIN, FAR_BYTES, NAMES, NEXT, REACH, SHIFT, Bounds, across, past_of, stored_across, stores_one
-from .vectors import computed, cost_of, maskable, roots_of, vector_over
+from .unrolled import row_of
+from .vectors import computed, cost_of, roots_of, vector_over
 
 LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
 SET_BYTES = 4096  # from one line of the first cache to the next in the same set, on all processors of today
 SET_LINES = 9  # in which there are 8 lines, or 12
 MOST_TURNED = 2  # sources: more registers than there are
-CHEAP = 24  # additions an element, an `exp` and a few: each row of a square is a copy of the body, and of more compiling takes too long
+# Additions an element, an `exp` and a few: each row of a square is a copy of the body, and of more compiling takes too long. Of complex numbers
+# there are half as many rows, and to normalise one takes a quotient.
+CHEAP = {1: 24, 2: 56}
 
 
 def squares_of(
@@ -48,7 +51,8 @@ def squares_of(
     found = across(inside, column, pairs=True)
     loads = list(dict.fromkeys(twins(x)[0] for x in found[1])) if found and found[0] is row else []
     values, leaf = [store.value for store in inside.stores], inside.stores[0].leaf
-    if not (loads or tile) or len(loads) > MOST_TURNED or _work(values) > CHEAP or _has_folds(values, row, column):
+    cheap = _work(values) <= CHEAP[len(values)] and not _has_folds(values, row, column)
+    if not (loads or tile) or len(loads) > MOST_TURNED or not cheap:
         return None
     top, bottom, left, right = NAMES
     at = (row - top) * SIDE + (column - left)
@@ -75,11 +79,8 @@ def _lanes(kernel: Kernel, machine: Machine, column: Axis, stores: tuple[Store, 
     vector = vector_over(kernel, machine, column, *NAMES[2:], stores)
     loads = [x for x in computed([s.value for s in stores], column) if isinstance(x, Load) and column in x.offset.free]
     places: list[Load | Store] = [*stores, *loads]
-    along = vector.lanes > 1 and not kernel.reverse and all(steps(x, column) == 1 for x in places)
-    if not along or not maskable(machine, {x.leaf.dtype for x in places}):
-        return 0
     parts = 1 + any(x.leaf.pairs for x in places)
-    return min(MOST_LANES, vector.lanes) // parts if vector.lanes >= LEAST_LANES else 0
+    return min(MOST_LANES, vector.lanes) // parts if vector.masked and vector.lanes >= LEAST_LANES else 0
 
 
 def _staged(past: Past, kernel: Kernel, other: Axis) -> Past:
@@ -118,31 +119,33 @@ def taken_apart(
     vectors run along the other, and of those that hold whole rows all columns are computed.
     """
     (row, _, _), (column, first, last) = loops
-    many, store = kernel.few or kernel.narrow, kernel.stores[0]
+    many, values = kernel.few or kernel.narrow, [store.value for store in kernel.stores]
     if (
         not 1 < many <= FEW
         or not kernel.keeps
         or kernel.short
-        or len(kernel.stores) > 1
+        or not stores_one(kernel)
         or cuts_of(kernel.stores, column)
     ):
         return None
-    if row is not (kernel.axes[-1] if kernel.few else kernel.axes[-2])[0] or _has_folds([store.value], row, column):
+    if row is not (kernel.axes[-1] if kernel.few else kernel.axes[-2])[0] or _has_folds(values, row, column):
         return None
-    loads = [x for x in computed([store.value], column) if isinstance(x, Load) and column in x.offset.free]
-    places: list[Load | Store] = [store, *(x for x in loads if x.when is None)]
-    rows = [x for x in places if in_a_row(x, row) and steps(x, column) == many]
-    every: list[Load | Store] = [store, *loads]
-    if not rows or any(x not in rows and not in_a_row(x, column) for x in every):
+    loads = [x for x in computed(values, column) if isinstance(x, Load) and column in x.offset.free]
+    places: list[Load | Store] = [*kernel.stores, *(x for x in loads if x.when is None)]
+    rows = [x for x in places if steps(x, row) == 1 and steps(x, column) == many]
+    every: list[Load | Store] = [*kernel.stores, *loads]
+    if not rows or any(x not in rows and steps(x, column) != 1 for x in every):
         return None
     at: list[dict[Value, Value]] = [{row: index(j)} for j in range(many)]
-    stores = tuple(Store(store.leaf, substitute(store.offset, here), substitute(store.value, here)) for here in at)
+    stores = tuple(
+        Store(s.leaf, substitute(s.offset, here), substitute(s.value, here)) for here in at for s in kernel.stores
+    )
     if cost_of(*roots_of(stores)) > WRITTEN_OUT:
         return None
     inner = replace(kernel, axes=((column, last),), stores=stores)
     *before, vector = loop_over(inner, machine, column, first, last, stores, bound, done)
     assert isinstance(vector, Vector), "a loop"
-    groups = dict.fromkeys((x.leaf, tuple(substitute(x.offset, here) for here in at)) for x in rows)
+    groups = dict.fromkeys((x.leaf, row_of(x, row, many)) for x in rows)
     return [*before, *packed_rows(replace(vector, groups=tuple(groups)), many, column, last)]
 
 

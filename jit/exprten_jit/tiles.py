@@ -17,7 +17,8 @@ from .dtypes import INDEX
 from .folds import folds_of
 from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, both, index, load, local
 from .nest import BEYOND, SIDE, Fetch, Machine, Past, Turn, TurnBack
-from .pairs import places_of
+from .pairs import places_of, twins
+from .reducers import FEW
 from .rewrite import affine, steps, substitute, walk
 from .vectors import DEAR, computed, cost_of
 
@@ -188,15 +189,17 @@ def as_stored(kernel: Kernel, loops: list[Bounds]) -> list[Bounds]:
     their columns is turned, and no lane idle where these are few. As they are where that is more than is stored, or where what is left to
     fold would differ from lane to lane.
     """
-    if not kernel.keeps or kernel.short or kernel.narrow or kernel.reverse or len(kernel.stores) > 1:
+    if not kernel.keeps or kernel.short or kernel.narrow or kernel.reverse or not stores_one(kernel):
         return loops
-    store, (axis, *_) = kernel.stores[0], loops[-1]
+    store, values, (axis, *_) = kernel.stores[0], [s.value for s in kernel.stores], loops[-1]
+    if store.leaf.pairs and not 1 < kernel.few <= FEW:
+        return loops  # squares of these are better stored across
     inner = [loop for loop in loops[:-1] if steps(store, loop[0]) == 1]
     if not inner or axis not in store.offset.free or steps(store, axis) == 1:
         return loops
-    if any(inner[0][0] in node.free for node in folds_of(store.value)):
+    if any(inner[0][0] in node.free for node in folds_of(*values)):
         return loops
-    reads = [x for x in computed([store.value], axis) if isinstance(x, Load) and not x.leaf.pairs]
+    reads = {twins(x)[0] for x in computed(values, axis) if isinstance(x, Load)}
     turned = [x for x in reads if _strided(x, inner[0][0]) and steps(x, axis) == 1]
     return [*(loop for loop in loops if loop not in inner[:1]), *inner[:1]] if len(turned) <= 1 else loops
 

@@ -14,8 +14,9 @@ from math import frexp
 
 from .folds import combined, folds_of, joined
 from .ir import Axis, Const, Fold, Kernel, Leaf, Load, Op, Store, Value, components, const, index, op
+from .pairs import first_of
 from .reducers import SHORT, TABLE, brought_together, identities, reducer_of
-from .rewrite import in_a_row, steps, substitute, walk
+from .rewrite import steps, substitute, walk
 
 # of a leaf, the offsets of the elements of a row; for the next index of the innermost axis each is as many further as there are
 Group = tuple[Leaf, tuple[Value, ...]]
@@ -103,5 +104,11 @@ def _groups(stores: Sequence[Store], rows: Sequence[Axis], inner: Axis, many: in
     every: list[Load | Store] = [*stores, *loads]
     for at in every:
         along = [axis for axis in rows if axis in at.offset.free]
-        if len(set(along)) == 1 and in_a_row(at, along[0]) and steps(at, inner) == many:
-            yield at.leaf, tuple(substitute(at.offset, {along[0]: index(j)}) for j in range(many))
+        if len(set(along)) == 1 and steps(at, along[0]) == 1 and steps(at, inner) == many:
+            yield at.leaf, row_of(at, along[0], many)
+
+
+def row_of(at: Load | Store, axis: Axis, many: int) -> tuple[Value, ...]:
+    """Where so many elements of a row along an axis lie, and of pairs both parts of each; of whichever it is said."""
+    firsts = [substitute(first_of(at), {axis: index(j)}) for j in range(many)]
+    return tuple(part for place in firsts for part in ((place, place + 1) if at.leaf.pairs else (place,)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .derived import TABLE
-from .dtypes import BOOL, INDEX, DType
+from .dtypes import BOOL, INDEX
 from .folds import folds_of
 from .ir import Axis, Component, Fold, Kernel, Load, Op, Store, Value, index
 from .nest import ONE, Machine, Vector
@@ -69,8 +69,7 @@ def vector_over(
     every: list[Load | Store] = [*stores, *loads]
     places = [x for x in every if axis in x.offset.free]
     unit = all(steps(x, axis) == 1 for x in places)
-    single = not any(x.leaf.pairs for x in places)  # nothing masks the lanes of pairs, but for those of squares
-    masked = unit and single and maskable(machine, memory)
+    masked = unit and all(dtype.bits in machine.masked_bits for dtype in memory)
     read = {load.leaf for load in loads}
     alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read
     apart = max((steps(x, axis) or 1 for x in places), default=1) if kernel.short or kernel.down else 1
@@ -95,11 +94,6 @@ def vector_over(
         short=short,
         woven=woven,
     )
-
-
-def maskable(machine: Machine, memory: Iterable[DType]) -> bool:
-    """Whether lanes of these types are read and stored under masks."""
-    return all(dtype.bits in machine.masked_bits for dtype in memory)
 
 
 def _counts(node: Value) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..dtypes import INDEX
 from ..ir import Axis, Const, Fold, Load, Op, Value
 from ..nest import Vector
+from ..pairs import twins
 from ..reducers import is_known
 from ..rewrite import affine
 from ..vectors import by_lanes, computed
@@ -82,6 +83,7 @@ class InItems(Turned):
         """The loads whose rows lie side by side, as is known when this is compiled."""
         few = self.nest.kernel.few
         loads = [x for x in computed(node.bodies, axis) if isinstance(x, Load) and axis in x.offset.free]
+        loads = [x for x in loads if not x.leaf.pairs]
         steps = {x: affine(x.offset, node.axis) for x in loads if is_known(few)}
         rows = {x: form[0].value for x, form in steps.items() if form and isinstance(form[0], Const)}
         return [x for x, step in rows.items() if step == few]
@@ -115,7 +117,12 @@ class InItems(Turned):
             one = self.text.let(f"load {dtype.memory}, {at}", dtype.memory)
             return self.splat(self.in_register(one, dtype), items.width)
         where = Where(axis, "0", items.width, first_lanes(items.some, items.width), parts=items.parts)
-        return self._wide_load(at, dtype, self._whole(node.leaf, where))
+        if not node.leaf.pairs:
+            return self._wide_load(at, dtype, self._whole(node.leaf, where))
+        even, _ = twins(node)
+        at = self._at(node, self.value(even.offset, known, None).name, None)
+        both = self._wide_load(at, dtype, self._twice(where))
+        return self._shuffled(both, both, range(0 if node is even else 1, both.count, 2))
 
     def _compute_outside(self, node: Fold, known: Known, where: Where) -> None:
         """What the body needs in every lane, but not of its own axis: before the loop, not in it."""
@@ -134,5 +141,5 @@ class InItems(Turned):
 def _plain(x: Load, axis: Axis) -> bool:
     """Whether a load reads columns that lie side by side, or one number for a row."""
     form = affine(x.offset, axis)
-    side_by_side = form is not None and isinstance(form[0], Const) and form[0].value in (0, 1)
-    return side_by_side and x.when is None and not x.leaf.pairs
+    side_by_side = form is not None and isinstance(form[0], Const) and form[0].value in (0, 1 + x.leaf.pairs)
+    return side_by_side and x.when is None

@@ -124,19 +124,18 @@ class Memory(Operations):
         offset = self._offset(form, known, where)
         if steps(even, where.axis) == -1:
             offset, order = t.index("sub", offset, 2 * (where.count - 1)), order[::-1]
-        wide = self._wide_pairs(self._at(even, offset, when), dtype, where)
+        wide = self._wide_load(self._at(even, offset, when), dtype, self._twice(where))
         for twin, first in ((even, 0), (odd, 1)):
             known[twin] = self._shuffled(wide, wide, [2 * k + first for k in order])
         return known[node]
 
-    def _wide_pairs(self, at: str, dtype: DType, where: Where) -> Lanes:
-        """The lanes of pairs side by side; a mask has one lane for each pair."""
-        t, count = self.text, 2 * where.count
-        if where.mask is None:
-            return t.let(f"load <{count} x {dtype.memory}>, {at}", dtype.memory, count)
-        mask = Lanes(where.mask, "i1", where.count)
-        twice = self._shuffled(mask, mask, [k // 2 for k in range(count)])
-        return self._wide_load(at, dtype, replace(where, count=count, mask=twice.name))
+    def _twice(self, where: Where) -> Where:
+        """The lanes of both parts of what are pairs: a mask has one lane for each pair."""
+        mask, parts = where.mask, tuple(self.text.index("mul", n, 2) for n in where.parts)
+        if mask is not None:
+            own = Lanes(mask, "i1", where.count)
+            mask = self._shuffled(own, own, [k // 2 for k in range(2 * where.count)]).name
+        return replace(where, count=2 * where.count, mask=mask, parts=parts)
 
     def woven_load(self, node: Load, groups: Sequence[tuple[Known, Where | None]]) -> list[Lanes]:
         """What lies in a row for every two vectors from one load."""
@@ -298,12 +297,10 @@ class Memory(Operations):
         mixed = self._shuffled(
             self.widened(even, count), self.widened(odd, count), [k + n for k in order for n in (0, count)]
         )
-        address = self._pointer(store.leaf.name, dtype, offset)
-        kind = f"align {mixed.count * dtype.itemsize}, !nontemporal !0" if where.stream else f"align {dtype.itemsize}"
-        t.put(f"store {mixed}, ptr {address}, {kind}")
+        self._wide_store(mixed, self._pointer(store.leaf.name, dtype, offset), dtype, self._twice(where))
 
     def store(self, store: Store, value: Lanes, known: Known, where: Where) -> None:
-        t, dtype = self.text, store.leaf.dtype
+        dtype = store.leaf.dtype
         value = self.in_memory(self.widened(value, where.count), dtype)
         form = affine(store.offset, where.axis)
         assert form is not None, "a store is affine"
@@ -313,18 +310,23 @@ class Memory(Operations):
         offset = self._offset(form, known, where)
         address = self._pointer(store.leaf.name, dtype, offset)
         where = self._whole(store.leaf, where)
+        side_by_side = where.count == 1 or (isinstance(coefficient, Const) and coefficient.value == 1)
+        if side_by_side or where.parts or where.mask is not None or where.stream:
+            self._wide_store(value, address, dtype, where)
+        else:
+            self._strided_store(value, address, stride, dtype)
+
+    def _wide_store(self, value: Lanes, address: str, dtype: DType, where: Where) -> None:
+        t, size = self.text, dtype.itemsize
         if where.parts:
             self.store_parts(value, address, dtype, where.parts)
         elif where.mask is not None:
             function, mask = f"@llvm.masked.store.v{where.count}{memory_suffix(dtype)}.p0", f"<{where.count} x i1>"
             t.declare(function, "void", value.type, "ptr", "i32 immarg", mask)
-            t.put(f"call void {function}({value}, ptr {address}, i32 {dtype.itemsize}, {mask} {where.mask})")
-        elif where.stream:
-            t.put(f"store {value}, ptr {address}, align {where.count * dtype.itemsize}, !nontemporal !0")
-        elif where.count == 1 or (isinstance(coefficient, Const) and coefficient.value == 1):
-            t.put(f"store {value}, ptr {address}, align {dtype.itemsize}")
+            t.put(f"call void {function}({value}, ptr {address}, i32 {size}, {mask} {where.mask})")
         else:
-            self._strided_store(value, address, stride, dtype)
+            how = f"{where.count * size}, !nontemporal !0" if where.stream else str(size)
+            t.put(f"store {value}, ptr {address}, align {how}")
 
     def store_parts(self, row: Lanes, address: str, dtype: DType, parts: Sequence[str]) -> None:
         """Store the parts of a row, as it lies in memory: where they overlap they are the same."""
