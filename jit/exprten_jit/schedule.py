@@ -17,8 +17,8 @@ from .cuts import cuts_of, others, rename
 from .derived import OwnName
 from .dtypes import INDEX
 from .early import folded_rows, next_row, packed_rows
-from .folds import folds_of, vector_axis
-from .ir import Axis, Kernel, Load, Local, Store, Value, index, local
+from .folds import combined, folds_of, vector_axis
+from .ir import Axis, Fold, Kernel, Load, Local, Store, Value, index, local
 from .keeping import kept, kept_of_rows
 from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
@@ -48,6 +48,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
 
 
 WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth
+JOINED = 4  # additions
 ALONE = 12  # elements: from here on a row of which nothing but cheap folds is made is folded along sooner
 
 
@@ -102,7 +103,15 @@ def _in_lanes(kernel: Kernel, machine: Machine) -> bool:
     held = kept_of_rows(kernel, folds)
     wide = machine.vector_bits >= LEAST_BITS and {32, 64} <= machine.masked_bits
     kept = [node for node in folds if held is not None and node is held[0]]
-    return wide and all((cheap(node) or node in kept) and not isinstance(node.reducer, OwnName) for node in folds)
+    return wide and all((cheap(node, machine) or node in kept) and _joined_cheaply(node) for node in folds)
+
+
+def _joined_cheaply(node: Fold) -> bool:
+    """Whether results are brought together by little text: each of the table's is, of others the sum of complex numbers."""
+    if not isinstance(node.reducer, OwnName):
+        return True
+    a, b = ([local(f"{name}{n}", dtype) for n, dtype in enumerate(node.dtypes)] for name in "ab")
+    return cost_of(*combined(node, a, b)) <= JOINED
 
 
 def _open(

@@ -10,7 +10,7 @@ from .folds import folds_of
 from .ir import Axis, Component, Fold, Kernel, Load, Op, Store, Value, index
 from .nest import ONE, Machine, Vector
 from .reducers import SHORT
-from .rewrite import affine, eager, in_a_row, steps, walk
+from .rewrite import affine, eager, steps, walk
 
 MOST = 4  # groups of lanes at a time
 MOST_ROWS = 8  # vectors of rows that are read whole: as many registers
@@ -124,7 +124,7 @@ def unroll(nodes: list[Value]) -> int:
     return MOST if cost <= 12 else 2 if cost < LONG else 1
 
 
-def cheap(node: Fold) -> bool:
+def cheap(node: Fold, machine: Machine) -> bool:
     """Whether a fold of short rows is computed along them: they lie side by side, and little is done with an element."""
     ops = [
         n
@@ -135,4 +135,5 @@ def cheap(node: Fold) -> bool:
     if cost > CHEAP or any(node.axis in inner.free for inner in folds_of(*node.bodies)):
         return False
     loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and node.axis in x.offset.free]
-    return all(x.when is None and in_a_row(x, node.axis) and x.leaf.dtype.itemsize >= 4 for x in loads)
+    masked = all(x.leaf.dtype.bits in machine.masked_bits for x in loads)
+    return masked and all(x.when is None and steps(x, node.axis) == 1 for x in loads)

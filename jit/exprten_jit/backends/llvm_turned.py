@@ -40,7 +40,7 @@ class Turned(Folds):
 
     def along_rows_pays(self, node: Fold, where: Where) -> bool:
         """Whether a fold is cheap enough to be computed along its rows."""
-        return where.count * _widest(node) >= LEAST_BITS and where.mask is None and cheap(node)
+        return where.count * _widest(node) >= LEAST_BITS and where.mask is None and cheap(node, self.machine)
 
     def along_rows(self, node: Fold, known: Known, where: Where) -> Row:
         """A fold of short rows, a row for each lane of `where`, computed along the rows. A maximum is first taken with one comparison an
