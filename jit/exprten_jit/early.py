@@ -14,6 +14,7 @@ from .derived import apply
 from .folds import folds_of
 from .ir import FALSE, TRUE, Axis, Kernel, Load, Local, Value, both, index, load
 from .nest import Columns, Let, Loop, Reduce, Stmt, Vector
+from .pairs import lines_of
 from .placing import forms
 from .rewrite import affine, steps, substitute
 from .tiles import FAR_BYTES, Bounds
@@ -36,7 +37,7 @@ def fetched_early(
     """
     if kernel.reverse or kernel.few or not folds_of(*(store.value for store in kernel.stores)):
         return list(stmts)
-    axis, size = loops[-1][0], kernel.stores[0].leaf.dtype.itemsize
+    axis, size = loops[-1][0], kernel.stores[0].leaf.itemsize
     block = prod((high for _, _, high in loops[:-1]), start=apply("minimum", columns[2], loops[-1][2]))
     near = block < NEAR_BYTES // size
     far = prod((high for _, high in kernel.axes), start=index(1)) >= FAR_BYTES // size
@@ -48,7 +49,7 @@ def fetched_early(
         if not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.axis is not axis or stmt.groups:
             return [stmt]
         loads = [x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None]
-        loads = [x for x in loads if x.leaf in kernel.leaves and not x.leaf.pairs and steps(x, axis) in (1, -1, 2)]
+        loads = lines_of(x for x in loads if x.leaf in kernel.leaves and steps(x, axis) in (1, -1, 2))
         ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in loads))
         return _with(stmt, ahead, both(far, _either(near, _apart(loads, loops)))) if ahead else [stmt]
 
@@ -64,14 +65,14 @@ def next_row(
     loops = [(a, index(0), high) for a, high in kernel.axes if a in bound]
     if kernel.reverse or not loops or not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.groups:
         return [stmt]
-    row, size = loops[-1][0], kernel.stores[0].leaf.dtype.itemsize
+    row, size = loops[-1][0], kernel.stores[0].leaf.itemsize
     values = [s.value for s in stmt.stores]
     loads = [] if folds_of(*values) else [x for x in computed(values, axis) if _fetchable(x, [row], axis)]
     for folds in (s.folds for s in placed if isinstance(s, Reduce) and s.lanes > 1 and s.extent is extent):
         along = folds[0].axis
         found = [x for node in folds for x in computed(node.bodies, along) if _fetchable(x, [row], along)]
         loads += [load(x.leaf, substitute(x.offset, {along: axis})) for x in found]
-    ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in loads))
+    ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in lines_of(loads)))
     many = prod((high for _, high in kernel.axes), start=index(1))
     far = both(many >= FAR_BYTES // size, extent < NEAR_BYTES // size)
     apart = _apart(loads, [loops[-1], (axis, index(0), extent)])
@@ -80,7 +81,7 @@ def next_row(
 
 def next_rows(stmts: Sequence[Stmt], kernel: Kernel, rows: Axis, further: Value) -> list[Stmt]:
     """Loops that store short rows, which fetch what is read, and stored, so many rows `further`."""
-    size = kernel.stores[0].leaf.dtype.itemsize
+    size = kernel.stores[0].leaf.itemsize
     far = prod((high for _, high in kernel.axes), start=index(1)) >= FAR_BYTES // size
 
     def within(stmt: Stmt) -> list[Stmt]:
@@ -89,8 +90,9 @@ def next_rows(stmts: Sequence[Stmt], kernel: Kernel, rows: Axis, further: Value)
         if not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.groups:
             return [stmt]
         loads = [x for x in computed([s.value for s in stmt.stores], stmt.axis) if isinstance(x, Load)]
-        loads = [x for x in loads if x.when is None and x.leaf in kernel.leaves and not x.leaf.pairs]
+        loads = [x for x in loads if x.when is None and x.leaf in kernel.leaves]
         places = [*(x for x in loads if steps(x, stmt.axis) == 1), *(load(s.leaf, s.offset) for s in stmt.stores)]
+        places = lines_of(places)
         ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {rows: rows + further})) for x in places))
         return _with(stmt, ahead, far)
 
@@ -108,12 +110,12 @@ def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | 
     stmt, rows = placed[where[0]], [loop[0] for loop in loops[-1:]]
     assert isinstance(stmt, Reduce), "a fold"
     found = (x for node in stmt.folds for x in computed(node.bodies, stmt.axis) if _fetchable(x, rows, stmt.axis))
-    loads = list(dict.fromkeys(found))
+    loads = lines_of(found)
     apart = _apart(loads, [*loops[-1:], (stmt.axis, index(0), stmt.extent)])
     onward = stmt.chains > 1
     if not loads or (apart is FALSE and not onward):
         return list(placed)
-    size = max(x.leaf.dtype.itemsize for x in loads)
+    size = max(x.leaf.itemsize for x in loads)
     elements = index(AHEAD_BYTES // size)
     further = apply(
         "where", stmt.extent < elements // ROWS, index(2 * ROWS), index(1)
@@ -133,10 +135,10 @@ def packed_rows(stmt: Stmt, many: int, axis: Axis, extent: Value) -> list[Stmt]:
     if not isinstance(stmt, Vector) or stmt.lanes == 1:
         return [stmt]
     loads = (x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None)
-    rows = {x.leaf: x for x in loads if steps(x, axis) == many}
+    rows = {x.leaf: x for x in lines_of(loads) if steps(x, axis) == many}
     if not rows:
         return [stmt]
-    nbytes = many * max(leaf.dtype.itemsize for leaf in rows)
+    nbytes = many * max(leaf.itemsize for leaf in rows)
     ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + AHEAD_BYTES // nbytes})) for x in rows.values())
     return _with(stmt, ahead, extent >= FAR_BYTES // nbytes)
 
@@ -149,7 +151,7 @@ def _with(stmt: Vector, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:
 
 def _fetchable(x: Value, rows: Sequence[Axis], axis: Axis) -> TypeGuard[Load]:
     """Whether a value is read from each row, in lines along an axis."""
-    if not isinstance(x, Load) or x.when is not None or x.leaf.pairs or not x.offset.free.issuperset(rows):
+    if not isinstance(x, Load) or x.when is not None or not x.offset.free.issuperset(rows):
         return False
     return steps(x, axis) in (1, -1, 2)
 
@@ -181,7 +183,9 @@ def _apart(loads: Sequence[Load], loops: Sequence[Bounds]) -> Value:
     forms_of = {x: affine(x.offset, row) for x in loads if row in x.offset.free}
     if any(steps(x, axis) != 1 for x in forms_of):
         return TRUE
-    found = [apply("not_equal", form[0], extent) for form in forms_of.values() if form is not None]
+    found = [
+        apply("not_equal", form[0], extent * (1 + x.leaf.pairs)) for x, form in forms_of.items() if form is not None
+    ]
     return reduce(partial(apply, "logical_or"), found) if found else FALSE
 
 

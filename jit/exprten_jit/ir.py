@@ -136,6 +136,11 @@ class Leaf:
     dtype: DType
     pairs: bool = False
 
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element, of a pair those of both parts."""
+        return self.dtype.itemsize * (1 + self.pairs)
+
 
 @dataclass(frozen=True, eq=False)
 class Load(Value):

@@ -6,7 +6,7 @@ A Pair is never a part of a kernel; `parts` takes it apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,6 +101,11 @@ def first_of(at: Load | Store) -> Value:
         case Op("add", (first, Const(1))) if at.leaf.pairs:
             return first
     return at.offset
+
+
+def lines_of(loads: Iterable[Load]) -> list[Load]:
+    """What is fetched for some loads: the parts of a complex number lie in one line."""
+    return list(dict.fromkeys(twins(x)[0] for x in loads))
 
 
 def twins(node: Load) -> tuple[Load, Load]:

@@ -11,7 +11,7 @@ from .dtypes import BOOL, INDEX
 from .folds import combined, folds_of, joined
 from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, const, fold, index, load, local
 from .nest import ONE, Loop, Machine, Stmt, Strip, Vector
-from .pairs import twins
+from .pairs import lines_of
 from .placing import forms, loop_over, place
 from .reducers import halved, identities, in_order, reducer_of
 from .rewrite import steps, substitute
@@ -65,7 +65,7 @@ class Stripping:
 
         group: list[Sequence[Value]] = [tuple(substitute(body, {node.axis: r}) for body in bodies) for r in rows]
         ahead = self._ahead(group, rows)
-        every, size = [extent for _, extent in self.kernel.axes], max((x.dtype.itemsize for x in ahead), default=1)
+        every, size = [extent for _, extent in self.kernel.axes], max((x.leaf.itemsize for x in ahead), default=1)
         far = prod(every, start=index(1) if node.extent in every else node.extent) >= FAR_BYTES // size
         rest = [group[0]]
         for t, xs in zip(there[1:], group[1:], strict=True):
@@ -100,8 +100,7 @@ class Stripping:
         for bodies, row in zip(group, rows, strict=True):
             loads = (x for x in computed(bodies, self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves)
             late = [x for x in loads if row in x.offset.free and steps(x, self.axis) in (1, -1, 2)]
-            late = list(dict.fromkeys(twins(x)[0] for x in late))  # the parts of a complex number lie in one line
-            found += [load(x.leaf, substitute(x.offset, {row: row + 2 * len(rows)})) for x in late]
+            found += [load(x.leaf, substitute(x.offset, {row: row + 2 * len(rows)})) for x in lines_of(late)]
         return tuple(found)
 
     def _loop(

@@ -233,7 +233,7 @@ class Loops(Outer):
                 not store.leaf.pairs or store is stmt.stores[0]
             ):  # the others lie behind it
                 places = t.index("or", places, t.let(f"ptrtoint ptr {place} to i64", INDEX_TYPE).name)
-        size = store.leaf.dtype.itemsize * (1 + store.leaf.pairs)
+        size = store.leaf.itemsize
         offset = t.let(f"and i64 {places}, {stmt.lanes * size * (1 + stmt.woven) - 1}", INDEX_TYPE)
         aligned = t.let(f"icmp eq {offset}, 0", "i1").name
         apply = t.let(f"and i1 {aligned}, {self.value(stmt.stream, known, None).name}", "i1").name

@@ -42,7 +42,7 @@ class Fetching(Values):
         """The lines of `count` indices of an axis, from `i` on."""
         for x in loads:
             step = abs(steps(x, axis) or 1)
-            for first in range(0, count, max(1, LINE // (x.leaf.dtype.itemsize * step))):
+            for first in range(0, count, max(1, LINE // (x.leaf.itemsize * step))):
                 where = Where(axis, self.text.index("add", i, first), 1)
                 form = affine(x.offset, axis)
                 assert form is not None, "what is fetched lies in a row"

@@ -207,4 +207,4 @@ class InRegisters(Tiles):
         axis, first = (stmt.row, row) if stmt.across else (stmt.column, column)
         for x in stmt.ahead:
             for address in self.places(x, axis, first, stmt.lanes, here):
-                self.fetch_bytes(address, stmt.lanes * x.leaf.dtype.itemsize * (1 + x.leaf.pairs))
+                self.fetch_bytes(address, stmt.lanes * x.leaf.itemsize)

@@ -13,6 +13,7 @@ from functools import partial, reduce
 from ..derived import apply
 from ..early import AHEAD_BYTES
 from ..ir import Fold, Load, Op, Value, fold, local
+from ..pairs import lines_of
 from ..reducers import SHORT, halved, reducer_of
 from ..rewrite import affine, in_a_row, steps
 from ..tiles import FAR_BYTES
@@ -156,9 +157,10 @@ class Turned(Folds):
         t = self.text
         loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.leaf.name in self.given]
         loads = [x for x in loads if x.when is None and where.axis in x.offset.free and steps(x, node.axis) == 1]
+        loads = lines_of(loads)
         if not loads:
             return
-        nbytes = self.most * loads[0].leaf.dtype.itemsize
+        nbytes = self.most * loads[0].leaf.itemsize
         size = dict(self.nest.kernel.axes)[where.axis] * node.extent
         far = t.let(f"icmp sge {self.value(size, known, None)}, {FAR_BYTES * self.most // nbytes}", "i1").name
 
