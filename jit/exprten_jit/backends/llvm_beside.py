@@ -200,14 +200,14 @@ class Beside(InItems):
         """Whether it pays to load several rows as they lie, and to add these to the next ones."""
         nodes = list(computed(node.bodies, axis))
         down = [x for x in nodes if isinstance(x, Load) and node.axis in x.offset.free]
-        cheap = sum(map(cost_of, node.bodies)) < DEAR and not reducer_of(node.reducer).exact(node.dtype)
+        cheap = sum(map(cost_of, node.bodies)) < DEAR and not reducer_of(node.reducer).after  # no positions
         return cheap and bool(packed) and set(down) == set(packed) and node.axis not in nodes
 
     def _as_they_lie(
         self, node: Fold, loop: Vector, known: Known, items: Items, row: Callable[[str], tuple[Lanes, list[Known]]]
     ) -> Callable[[str], list[Row]]:
-        """What gives a group of rows as one: the first two and the next two as they lie in memory, then both of these. All four come with
-        one load where a vector holds them.
+        """What gives a group of rows as one: the first two and the next two as they lie in memory, then both of these; or, where any order does,
+        one by one. All four come with one load where a vector holds them.
         """
         assert node.order is not None, "a scheduled fold has an order"
         columns, many, combine, rows = (
@@ -216,6 +216,7 @@ class Beside(InItems):
             partial(self.combine, node),
             node.order.lanes,
         )
+        exact = reducer_of(node.reducer).exact(node.dtype)
         some = rows if rows * items.width <= loop.lanes else rows // 2
         width = some * items.width
         spread = [c % columns for c in range(width)]
@@ -249,6 +250,8 @@ class Beside(InItems):
         def group(k: str) -> list[Row]:
             x = at(k)
             first, second = halves(x, rows) if some == rows else (x, at(self.text.index("add", k, some)))
+            if exact:
+                return [*halves(first, rows // 2), *halves(second, rows // 2)]
             return [combine(*halves(combine(first, second), rows // 2))]
 
         return group

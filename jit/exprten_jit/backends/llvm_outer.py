@@ -156,7 +156,7 @@ class Outer(Runs):
             return [{node.axis: Lanes(k, INDEX_TYPE), items.row: own[items.row]} for own in items.each]
 
         rows = self.rows_abreast(node, loop, found, items, row)
-        where = Where(loop.axis, "0", items.width * len(items.each))
+        where = Where(loop.axis, "0", items.width * len(items.each), items.mask)
         if last:
             many = self.value(dict(self.nest.kernel.axes)[items.row] * node.extent, found, None).name
             rows = self.fetching(node, where, found, many, here, rows, AHEAD_BYTES)
