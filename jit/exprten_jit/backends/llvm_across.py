@@ -87,7 +87,7 @@ class Across(Beside):
         """Rows of few elements, one in each lane: an accumulator for each element, and those that exist are halved."""
         t, folds, count, extent = self.text, [node], where.count, known[node.extent].name
         if where.mask is None:
-            self.fetch_rows(node, known, where)
+            self.fetch_rows(node, known, where, range(count))
         places = [t.reserve(f"[{self.most} x {Lanes('', dtype.memory, count).type}]") for dtype in node.dtypes]
 
         def join(k: str, half: int) -> None:
