@@ -248,6 +248,7 @@ def golden_statements():
         "broadcast": (broad, xt.sqrt(column) * broad + xt.ones(40), "write"),
         "few_columns": (out, xt.sqrt(column) * a + row, "write"),
         "few_rows": (xt.zeros((4, 40)), broad - xt.mean(broad, 0, keepdims=True), "write"),
+        "few_within": (xt.zeros(()), xt.sum(xt.ones((40, 3)) * xt.ones((40, 1))), "write"),
         "shift_backwards": (vector[1:], vector[:-1] * 2, "write"),
         "strided": (out[::3, ::3], a[::3, ::3] + 1, "write"),
         "where_int": (bytes_, xt.where(bytes_ > 3, bytes_ // 2, bytes_ + 1), "write"),

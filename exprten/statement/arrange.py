@@ -7,7 +7,7 @@ indices mean something there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..options import Options
 from .axes import Folded, Same, folded, merged
 from .gather import WEAK, Gathered, ones
 from .lying import TILED, across, fills_squares, narrow_rows, rows_apart, rows_run_on, turns
+from .nested import named, rows_last, rows_within
 from .orders import few_columns, few_rows, loops_of, rows_are_near, runs_onto, short_rows
 
 
@@ -39,7 +40,9 @@ class Operand:
 
 @dataclass(frozen=True, kw_only=True)
 class Ways:
-    """What of the layouts decides how a kernel is scheduled: fields of `exprten_jit.ir.Kernel`, `onto` as the number of the axis."""
+    """What of the layouts decides how a kernel is scheduled: fields of `exprten_jit.ir.Kernel`, `onto` as the number of the axis, `within`
+    with the names of extents.
+    """
 
     short: int = 0  # most elements of the rows that are folded, where vectors take one in each lane
     packed: bool = False  # all of these have as many, and lie side by side
@@ -55,6 +58,7 @@ class Ways:
     squares: bool = False  # what lies across has a vector of elements on both axes
     onto: int | None = None  # the axis along which the columns that folds run across run on
     down: int = 0  # rows that every fold takes, across the innermost axis
+    within: tuple[tuple[str, int], ...] = ()  # extents of rows that are folded inside of another fold, which are so few
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,10 @@ def arrange(
     woven = free and loops is None and same is None and not found.indexed and rows_apart(found, axes, extents, strides)
     if woven:
         axes, extents, short, packed = *woven, woven[1][-2], True
+    pairs = rows_within(same) if vectors and same is not None and not short else {}
+    if pairs and same is not None and free and (order := rows_last(axes, same, goals[0], pairs)):
+        axes, extents, short, packed = order, [goals[0].shape[k] for k in order], goals[0].shape[order[-2]], True
+    over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     every, lengths = _extents(axes, extents, targets, joined)
     names = [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))]
     other = across(axes, extents, strides[count:]) if loose and not found.indexed else []
@@ -138,18 +146,18 @@ def arrange(
         squares=cpu and fills_squares(axes, extents, beside),
         runs=free and (side_by_side if same else not found.indexed and rows_run_on(extents, strides)),
         rows=same is not None and not short and rows_are_near(axes, same),
+        within=named(same, pairs, over) if pairs and same is not None else (),
     )
     operands, unknown = _operands(
         names,
         [view.key.dtype for view in views],
         strides,
         near,
-        packed * short or ways.narrow or (ways.few if is_known(ways.few) else 0),
+        {packed * short or ways.narrow or (ways.few if is_known(ways.few) else 0), *dict(ways.within).values()} - {0},
         cpu,
     )
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
-    over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(axes)}, joined) if same else ((), [])
     many = packed * short or ways.down
     counted = many if found.counts and all(n == many for n in found.counts) else 0
     signature = Signature(
@@ -228,7 +236,7 @@ def _operands(
     dtypes: Sequence[DType],
     strides: Sequence[Sequence[int]],
     near: Sequence[int] | None,
-    rows: int = 0,
+    rows: Collection[int] = (),
     lanes: bool = False,
 ) -> tuple[tuple[Operand, ...], _Sizes]:
     """The operands, and their strides that are arguments; `near` are the axes that lanes may run along, None for all. The stride
@@ -238,7 +246,7 @@ def _operands(
     for name, dtype, steps in zip(names, dtypes, strides, strict=True):
         classes = tuple(
             s
-            if (rows and s == rows) or (s == 2 and lanes and name[0] == "x" and 1 not in map(abs, steps))
+            if s in rows or (s == 2 and lanes and name[0] == "x" and 1 not in map(abs, steps))
             else _class(s, near is None or k in near)
             for k, s in enumerate(steps)
         )

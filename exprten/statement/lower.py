@@ -211,7 +211,8 @@ class _Lowering:
     def _ways(self) -> dict[str, Any]:
         """What of the layouts the schedule goes by, as a kernel has it."""
         found = {field.name: getattr(self.signature, field.name) for field in fields(Ways)}
-        return found | {"onto": None if found["onto"] is None else axis(f"i{found['onto']}")}
+        onto = None if found["onto"] is None else axis(f"i{found['onto']}")
+        return found | {"onto": onto, "within": tuple((size(name), many) for name, many in found["within"])}
 
     def _store(self, t: int, start: Value) -> tuple[Store, ...]:
         """What is stored to target `t`, which begins at `start` of the joined axis."""
@@ -256,7 +257,7 @@ class _Lowering:
             sizes,
             tuple(self.params),
             signature.reverse,
-            **{name: self._ways[name] for name in ("short", "rows", "runs", "few", "low", "packed", "down")},
+            **{name: self._ways[name] for name in ("short", "rows", "runs", "few", "low", "packed", "down", "within")},
         )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]

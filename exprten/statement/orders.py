@@ -59,14 +59,14 @@ def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], 
     inner = max(outer, key=lambda k: target.shape[k])
     for k in sorted(outer, key=lambda k: -target.shape[k]):
         enough = k == inner or target.shape[k] >= PACKED
-        if enough and 0 < (length := _packed_rows(same, target, taken, (TARGET, k))) <= UNROLLED:
+        if enough and 0 < (length := packed_rows(same, target, taken, (TARGET, k))) <= UNROLLED:
             return [*(n for n in axes if n != k), k], length, True, False
     order, most = [*(k for k in axes if k != inner), inner], fits.pop()
-    runs = SHORT[0] < most <= AS_ONE and _packed_rows(same, target, taken, (TARGET, inner)) > 0
+    runs = SHORT[0] < most <= AS_ONE and packed_rows(same, target, taken, (TARGET, inner)) > 0
     return order, most, False, runs  # however few rows there are: another batch is not to be compiled for
 
 
-def _packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place) -> int:
+def packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place) -> int:
     """The length of all rows that are folded, where the rows lie side by side wherever their elements do; else 0."""
     lengths = {extent_of(same, place) for place in rows}
     length = lengths.pop()
@@ -249,8 +249,8 @@ def _unit(same: Same, n: int, view: Layout) -> Place | None:
     return next((p for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and abs(s) == 1), None)
 
 
-def _below(found: Gathered, n: int) -> set[int]:
-    """The leaves that an entry is made of."""
+def below(found: Gathered, n: int) -> set[int]:
+    """The entries that an entry is made of, and itself."""
     stack, seen = [n], set[int]()
     while stack:
         n = stack.pop()
@@ -258,7 +258,12 @@ def _below(found: Gathered, n: int) -> set[int]:
         if n not in seen and entry[0] != WEAK:
             seen.add(n)
             stack.extend(ref for ref in entry[1 : 1 + len(entry[0].args)] if ref != WEAK and entry[0].op != "leaf")
-    return seen.intersection(leaves_of(found))
+    return seen
+
+
+def _below(found: Gathered, n: int) -> set[int]:
+    """The leaves that an entry is made of."""
+    return below(found, n).intersection(leaves_of(found))
 
 
 def _largest_below(same: Same, n: int) -> list[int]:

@@ -81,9 +81,10 @@ def _finished(read: Elsewhere, part: Kernel, nest: Nest) -> bool:
         return False
     here = [store.offset for store in part.stores if store.leaf == read.load.leaf]
     loops = {extent: axis for axis, extent in part.axes}
+    outermost = dict(nest.folds).get(read.folds[0], read.folds[0])
     crossed = {fold.axis: loops.get(fold.extent) for fold in read.folds}
     if not read.folds[0].free:
-        return _before(nest.body, read.folds[0], {axis for axis, _ in part.axes})
+        return _before(nest.body, outermost, {axis for axis, _ in part.axes})
     if not here or None in crossed.values():
         return False
     along: dict[Value, Value] = {axis: loop for axis, loop in crossed.items() if loop is not None}
@@ -91,10 +92,10 @@ def _finished(read: Elsewhere, part: Kernel, nest: Nest) -> bool:
     if not any(same is offset for offset in here):
         return False
     whole_rows = nest.written  # which are read before they are stored
-    return whole_rows or _before(nest.body, read.folds[0], {loop for loop in crossed.values() if loop is not None})
+    return whole_rows or _before(nest.body, outermost, {loop for loop in crossed.values() if loop is not None})
 
 
-def _before(body: Sequence[Stmt], fold: Fold, axes: set[Axis]) -> bool:
+def _before(body: Sequence[Stmt], fold: Value, axes: set[Axis]) -> bool:
     """Whether a loop nest computes `fold` outside of the loops over `axes`."""
     for stmt in body:
         if isinstance(stmt, Reduce) and fold in stmt.folds:

@@ -83,6 +83,7 @@ class Reach:
     def __init__(self, nest: Nest) -> None:
         self.kernel = nest.kernel
         self._columns, self._loops = nest.columns, not (nest.written or nest.turned)
+        self._saved = [nest.as_given(value) for _, value in (self._columns.saved if self._columns else ())]
         self._axes = [axis for axis, _ in nest.kernel.axes]
         self._outer = frozenset(_around_columns(nest.body))
         self._inside = [
@@ -110,10 +111,10 @@ class Reach:
         depth = _deepest(self._axes, needed)
         if columns is None or self._before(value, needed):
             return depth, 0
-        if any(value in walk(saved) for _, saved in columns.saved):
+        if any(value in walk(saved) for saved in self._saved):
             if columns.each is not None:
                 return None, 0
-            outer = [k for k, axis in enumerate(self._axes[:-1]) if any(axis in v.free for _, v in columns.saved)]
+            outer = [k for k, axis in enumerate(self._axes[:-1]) if any(axis in v.free for v in self._saved)]
             return max(outer, default=-1) + 1, 1 if columns.axis in value.free else columns.block
         return depth, 0 if columns.axis in needed else columns.block
 
@@ -217,6 +218,7 @@ def kept(nest: Nest) -> set[Value]:
         return set()
     axis = nest.kernel.axes[-2 if held is not None or nest.turned else -1][0]
     stored = [substitute(store.value, {s.axis: axis}) for s in reduces for store in s.saved] if held is None else [held]
+    stored = [nest.as_given(value) for value in stored]
     others = set(walk(*(store.value for store in nest.kernel.stores), known={id(value) for value in stored}))
     return {value for value in walk(*stored) if axis in value.free and value not in others}
 

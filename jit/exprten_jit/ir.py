@@ -217,7 +217,8 @@ class Kernel:
     axis, across which all folds run, has no more columns: as many where they are at most FEW or a power of two, else any number above the half. `low`: and
     folds take no more rows than a block of their order, for each index of an outer axis. `onto`: the axis along which rows of few columns run
     on in all that is folded. `narrow`: elements of the target's packed rows, the axis before the innermost. `down`: every fold takes so many
-    rows, across the innermost axis, and they are written out.
+    rows, across the innermost axis, and they are written out. `within`: extents of rows that are folded inside of another fold, which have so
+    few elements that they are written out there.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -239,6 +240,7 @@ class Kernel:
     squares: bool = False
     narrow: int = 0
     down: int = 0
+    within: tuple[tuple[Value, int], ...] = ()
 
     @property
     def written(self) -> int:

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from .ir import FALSE, Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, index
 from .ir import axis as named_axis
 from .reducers import ARENA, PARTS
+from .rewrite import substitute
 from .unrolled import Group
 
 ZERO = index(0)
@@ -317,7 +318,8 @@ Plain = Let | Turn | TurnBack | Squares | Past | Fetch | Vector  # statements wi
 @dataclass(frozen=True)
 class Nest:
     """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together. `written`: rows that
-    are folded have no loops. `turned`: the last two loops are in the other order.
+    are folded have no loops. `turned`: the last two loops are in the other order. `folds` are those of the kernel that have others
+    written out in them, each with what it is here.
     """
 
     kernel: Kernel
@@ -326,11 +328,16 @@ class Nest:
     groups: tuple[Group, ...] = ()
     turned: bool = False
     written: bool = False
+    folds: tuple[tuple[Value, Value], ...] = ()
 
     @property
     def parts(self) -> tuple[Nest, ...]:
         """This nest and all that follow it."""
         return (self, *(self.then.parts if self.then else ()))
+
+    def as_given(self, value: Value) -> Value:
+        """A value that is computed here as it is in the kernel."""
+        return substitute(value, {here: given for given, here in self.folds}) if self.folds else value
 
     @property
     def columns(self) -> Columns | None:

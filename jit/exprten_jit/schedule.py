@@ -29,8 +29,9 @@ from .repeating import as_one_row
 from .rewrite import steps, substitute
 from .squares import squares_of, taken_apart
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
-from .unrolled import Group, unrolled
+from .unrolled import WRITTEN_OUT, Group, unrolled
 from .vectors import LEAST_BITS, cheap, computed, cost_of, roots_of, vector_over
+from .within import masked_tails, written_within
 
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
@@ -43,11 +44,12 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
         loops.append((ONE, index(0), index(1)))
     written = bool(groups) or opened.down > 0
     turned = not written and opened.axes != kernel.axes
-    body = rows_past_caches(_open(opened, machine, loops, frozenset(), set()), opened, machine)
-    return Nest(kernel, tuple(body), then, groups, turned, written)
+    opened, inside, folds = written_within(opened)
+    body = masked_tails(_open(opened, machine, loops, frozenset(), set()), inside, machine)
+    body = rows_past_caches(body, opened, machine)
+    return Nest(kernel, tuple(body), then, (*groups, *inside), turned, written, folds)
 
 
-WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth
 JOINED = 4  # additions
 ALONE = 12  # elements: from here on a row of which nothing but cheap folds is made is folded along sooner
 
@@ -67,7 +69,7 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
     along = alone and _in_lanes(kernel, machine)
     if groups and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
         return kernel, opened, groups
-    if kernel.packed and not any(folds_of(store.value) for store in kernel.stores):
+    if kernel.packed and (kernel.within or not any(folds_of(store.value) for store in kernel.stores)):
         kernel = replace(kernel, short=0, packed=False)
         return kernel, kernel, ()
     if kernel.packed:

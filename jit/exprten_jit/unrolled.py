@@ -20,16 +20,17 @@ from .rewrite import steps, substitute, walk
 
 # of a leaf, the offsets of the elements of a row; for the next index of the innermost axis each is as many further as there are
 Group = tuple[Leaf, tuple[Value, ...]]
+WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth
 
 
 def unrolled(kernel: Kernel) -> tuple[Kernel, tuple[Group, ...]]:
     """A kernel of rows of `short` elements, or of `down` rows, without folds and without loops over rows, and what lies in groups; another
     as it is.
     """
-    many, bring = kernel.written, _along if kernel.packed else _across
+    many, bring = kernel.written, along if kernel.packed else _across
     if not many:
         return kernel, ()
-    folds = folds_of(*(store.value for store in kernel.stores))
+    folds = [] if kernel.packed and kernel.within else folds_of(*(store.value for store in kernel.stores))
     lengths = {node.extent for node in folds}
     rows = [axis for axis, extent in kernel.axes[:-1] if extent in lengths] if folds else [kernel.axes[-2][0]]
     stores = kernel.stores
@@ -62,7 +63,7 @@ def _at(store: Store, axis: Axis, j: int) -> Store:
     return replace(store, offset=substitute(store.offset, here), value=substitute(store.value, here))
 
 
-def _along(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
+def along(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
     """The elements of a row in the order of all: l with l + half, those that exist; where any order does, neighbours first."""
     found, half = list(elements), SHORT[0] // 2
     if reducer_of(node.reducer).exact(node.dtype):
@@ -100,12 +101,19 @@ def _across(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
 
 def _groups(stores: Sequence[Store], rows: Sequence[Axis], inner: Axis, many: int) -> Iterator[Group]:
     """The elements of rows that are read or stored together."""
-    loads = [node for node in walk(*(store.value for store in stores)) if isinstance(node, Load) and node.when is None]
+    loads = [node for node in walk(*(store.value for store in stores)) if isinstance(node, Load)]
     every: list[Load | Store] = [*stores, *loads]
     for at in every:
-        along = [axis for axis in rows if axis in at.offset.free]
-        if len(set(along)) == 1 and steps(at, along[0]) == 1 and steps(at, inner) == many:
-            yield at.leaf, row_of(at, along[0], many)
+        mine = list({axis for axis in rows if axis in at.offset.free})
+        if len(mine) == 1 and (group := group_of(at, mine[0], inner, many)):
+            yield group
+
+
+def group_of(at: Load | Store, row: Axis, rows: Axis, many: int) -> Group | None:
+    """What is read or stored together with an element of a row, where rows of so many follow each other along `rows`."""
+    if (isinstance(at, Load) and at.when is not None) or steps(at, row) != 1 or steps(at, rows) != many:
+        return None
+    return at.leaf, row_of(at, row, many)
 
 
 def row_of(at: Load | Store, axis: Axis, many: int) -> tuple[Value, ...]:

@@ -150,12 +150,7 @@ class Memory(Operations):
 
     def in_group(self, at: Load | Store, where: Where) -> bool:
         """Whether lanes are elements of rows that lie one behind the other."""
-        return (
-            where.count > 1
-            and where.mask is None
-            and (at.leaf, at.offset) in self.groups
-            and steps(at, where.axis) != 1
-        )
+        return where.count > 1 and (at.leaf, at.offset) in self.groups and steps(at, where.axis) != 1
 
     def first_of(self, node: Load, where: Where) -> Value:
         """The offset of the first of what is read with an element."""
@@ -179,13 +174,23 @@ class Memory(Operations):
         leaf, offsets = self.groups[node.leaf, node.offset]
         dtype, kind = leaf.dtype, self._memory(leaf.dtype, where)
         places = self._group_places(node, known, where)
-        parts = [
-            self.text.let(f"load {kind}, ptr {place}, align {dtype.itemsize}", dtype.memory, where.count)
-            for place in places
-        ]
+        if where.mask is not None:
+            found = zip(places, self._group_masks(where, len(places)), strict=True)
+            parts = [self._masked_load(place, dtype, mask) for place, mask in found]
+        else:
+            parts = [
+                self.text.let(f"load {kind}, ptr {place}, align {dtype.itemsize}", dtype.memory, where.count)
+                for place in places
+            ]
         for offset, column in zip(offsets, unwoven(parts, self._shuffled), strict=True):
             known[load(leaf, offset)] = self.in_register(column, dtype)
         return known[node]
+
+    def _group_masks(self, where: Where, many: int) -> list[Lanes]:
+        """For each vector which elements are of rows that exist."""
+        rows = Lanes(str(where.mask), "i1", where.count)
+        every = [n // many for n in range(many * where.count)]
+        return [self._shuffled(rows, rows, every[n : n + where.count]) for n in range(0, len(every), where.count)]
 
     def _group_store(self, store: Store, columns: Sequence[Lanes], known: Known, where: Where) -> None:
         dtype = store.leaf.dtype
@@ -230,14 +235,15 @@ class Memory(Operations):
             return self.in_register(self._joined(each), dtype)
         if where.mask is None:
             return self.in_register(t.let(f"load {memory}, {at}", dtype.memory, where.count), dtype)
-        function = f"@llvm.masked.load.v{where.count}{memory_suffix(dtype)}.p0"
-        mask = f"<{where.count} x i1>"
-        t.declare(function, memory, "ptr", "i32 immarg", mask, memory)
-        pointer = at.split(",", maxsplit=1)[0]
-        call = (
-            f"call {memory} {function}({pointer}, i32 {dtype.itemsize}, {mask} {where.mask}, {memory} zeroinitializer)"
-        )
-        return self.in_register(t.let(call, dtype.memory, where.count), dtype)
+        pointer = at.split(",", maxsplit=1)[0].removeprefix("ptr ")
+        return self.in_register(self._masked_load(pointer, dtype, Lanes(where.mask, "i1", where.count)), dtype)
+
+    def _masked_load(self, pointer: str, dtype: DType, mask: Lanes) -> Lanes:
+        """What lies in memory, 0 where the mask is false."""
+        function, kind = f"@llvm.masked.load.v{mask.count}{memory_suffix(dtype)}.p0", f"<{mask.count} x {dtype.memory}>"
+        self.text.declare(function, kind, "ptr", "i32 immarg", mask.type, kind)
+        call = f"call {kind} {function}(ptr {pointer}, i32 {dtype.itemsize}, {mask}, {kind} zeroinitializer)"
+        return self.text.let(call, dtype.memory, mask.count)
 
     def _every_other_load(self, node: Load, offset: str, when: Lanes | None, where: Where) -> Lanes:
         """Every other element, from two wide loads that end with the last one."""
