@@ -1577,3 +1577,17 @@ def test_a_fold_of_folds_along_its_axis_and_across_it(shape, dtype, mode, bits):
         xt.assign(y, mode, v + xt.min(inner, 1, keepdims=True))
     want = x + (x.min(0, keepdims=True) + x.min((0, 2), keepdims=True)).min(1, keepdims=True)
     np.testing.assert_array_equal(y.numpy(), want + (mode == "add"))
+
+
+@pytest.mark.parametrize("shape", [(9, 3, 9, 5), (4, 3, 5, 40)])
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+def test_folds_of_four_kinds_in_one_statement(shape, dtype):
+    """One of them is computed where columns of another are stored, in lanes: nothing of what it reads is fetched early."""
+    x = np.random.default_rng(3).integers(-3, 4, shape).astype(dtype)
+
+    def of(m, x):
+        outer = m.var(x, (0, 1, 2), keepdims=True) * m.min(x, (0, 2), keepdims=True)
+        return outer * m.sum(x, 3, keepdims=True) * x
+
+    with xt.options(max_recompute=1e9):
+        np.testing.assert_allclose(xt.evaluate(of(xt, xt.asarray(x))).numpy(), of(np, x.astype(np.float64)), rtol=1e-5)

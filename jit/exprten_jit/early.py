@@ -41,7 +41,7 @@ def fetched_early(
     block = prod((high for _, _, high in loops[:-1]), start=apply("minimum", columns[2], loops[-1][2]))
     near = block < NEAR_BYTES // size
     far = prod((high for _, high in kernel.axes), start=index(1)) >= FAR_BYTES // size
-    following = _following(kernel, loops, bound, columns, near)
+    following, known = _following(kernel, loops, bound, columns, near), bound.union(columns, (a for a, *_ in loops))
 
     def within(stmt: Stmt) -> list[Stmt]:
         if isinstance(stmt, Loop):
@@ -49,6 +49,7 @@ def fetched_early(
         if not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.axis is not axis or stmt.groups:
             return [stmt]
         loads = [x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None]
+        loads = [x for x in loads if x.offset.free <= known]  # not those of a fold that is computed there
         loads = lines_of(x for x in loads if x.leaf in kernel.leaves and steps(x, axis) in (1, -1, 2))
         ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in loads))
         return _with(stmt, ahead, both(far, _either(near, _apart(loads, loops)))) if ahead else [stmt]
