@@ -179,5 +179,8 @@ def strange(a, b):
 
 def test_a_reducer_of_ones_own_begins_with_its_identity():
     x, w = numbers((97, 3)), numbers((97, 1))
-    statement = lambda x, w: strange(x * w, axis=(0, 1))  # noqa: E731
+
+    def statement(x, w):
+        return strange(x * w, axis=(0, 1))
+
     assert bits(statement, x, w) == bits(statement, apart(x), w)
