@@ -165,13 +165,6 @@ def steps(at: Load | Store, v: Axis) -> int | None:
     return int(form[0].value) // each if form[0].value % each == 0 else None
 
 
-def in_a_row(at: Load | Store, v: Axis) -> bool:
-    """Whether what a load or store reaches for the next index along `v` lies right behind: lanes of it may be masked, and read at once.
-    The parts of complex numbers never do.
-    """
-    return steps(at, v) == 1 and not at.leaf.pairs
-
-
 def with_values(kernel: Kernel, values: Mapping[Value, Value]) -> Kernel:
     """The kernel with some values in place of others."""
     stores = (replace(store, value=substitute(store.value, dict(values))) for store in kernel.stores)

@@ -11,7 +11,7 @@ from .folds import folds_of
 from .ir import Axis, Fold, Kernel, Load, Value, components, index
 from .nest import Machine, Plain, Reduce, Stmt
 from .reducers import TABLE
-from .rewrite import in_a_row, steps, substitute, walk
+from .rewrite import steps, substitute, walk
 from .unrolled import WRITTEN_OUT, Group, along, group_of
 from .vectors import by_lanes, computed, cost_of
 
@@ -63,7 +63,7 @@ def masked_tails(stmts: Sequence[Stmt], groups: Collection[Group], machine: Mach
     known = {(leaf, at) for leaf, places in groups for at in places}
 
     def maskable(x: Load, axis: Axis) -> bool:
-        return (in_a_row(x, axis) or (x.leaf, x.offset) in known) and x.leaf.dtype.bits in machine.masked_bits
+        return (steps(x, axis) == 1 or (x.leaf, x.offset) in known) and x.leaf.dtype.bits in machine.masked_bits
 
     def within(stmt: Stmt) -> Stmt:
         if isinstance(stmt, Reduce) and stmt.lanes > 1:

@@ -115,7 +115,7 @@ def fresh() -> None:
 
 
 def measure(options: argparse.Namespace) -> Iterator[tuple[str, int, dict[str, float]]]:
-    count = options.kib * 1024 // np.dtype(xt.empty(0, options.dtype).dtype).itemsize
+    count = options.kib * 1024 // xt.empty(0, options.dtype).dtype.itemsize
     packed = Layout("packed", (0, 1024), (1,))
     for layout in LAYOUTS:
         if not all(part in layout.name for part in options.only):

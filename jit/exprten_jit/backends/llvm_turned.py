@@ -15,7 +15,7 @@ from ..early import AHEAD_BYTES
 from ..ir import Fold, Load, Op, Value, fold, local
 from ..pairs import lines_of
 from ..reducers import SHORT, halved, reducer_of
-from ..rewrite import affine, in_a_row, steps
+from ..rewrite import affine, steps
 from ..tiles import FAR_BYTES
 from ..vectors import LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
@@ -242,8 +242,8 @@ class Turned(Folds):
 
 def _is_row(x: Load, node: Fold, where: Where) -> bool:
     dtype = x.leaf.dtype
-    side_by_side = node.axis in x.offset.free and in_a_row(x, node.axis)
-    plain = x.when is None and dtype.memory == dtype.lane
+    side_by_side = node.axis in x.offset.free and steps(x, node.axis) == 1
+    plain = x.when is None and dtype.memory == dtype.lane and not x.leaf.pairs
     return side_by_side and plain and where.axis in x.offset.free and affine(x.offset, where.axis) is not None
 
 
