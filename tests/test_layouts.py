@@ -342,10 +342,10 @@ SQUARE = {
 @pytest.mark.parametrize("shape", [(16, 16), (17, 90), (90, 17), (81, 130), (300, 79), (64, 275)], ids=str)
 def test_what_lies_across_is_computed_in_squares(shape, name):
     rng = np.random.default_rng(0)
-    for n, dtype in enumerate(
-        ("float32", "int8", "float16", "float64", "int16", "complex64", "complex128", "complex64")
-    ):
-        (rows, columns), bits = shape, (512, 256, 128)[n % 3]
+    dtypes = ("float32", "int8", "float16", "float64", "int16", "complex64", "complex128", "complex64")
+    small = [(dtype, 512) for dtype in ("uint8", "int16", "float16")]
+    for dtype, bits in [*zip(dtypes, itertools.cycle((512, 256, 128))), *small]:
+        rows, columns = shape
         x, w = (rng.integers(-9, 9, s).astype(dtype) for s in ((columns, rows), shape))
         row, column = rng.integers(1, 5, columns).astype(dtype), rng.integers(1, 5, (rows, 1)).astype(dtype)
         if x.dtype.kind == "c":
@@ -420,12 +420,13 @@ def test_a_large_target_that_lies_across_its_source_is_stored_past_the_caches(dt
         assert (memory[:, :before] == 7).all() and (memory[:, before + shape[0] :] == 7).all()
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
 @pytest.mark.parametrize("shape", [(2112, 1030), (2105, 1040), (70_016, 31), (272, 8200)], ids=str)
 @pytest.mark.parametrize("pad", [False, True])
 def test_lines_of_a_large_target_that_lies_across_are_stored_as_they_come(dtype, shape, pad):
     """Where all rows of the target begin with a line, and where they do not; what lies between rows stays as it was."""
-    x = np.random.default_rng(0).integers(-99, 99, shape).astype(dtype)
+    shape = (shape[0] * (4 // min(4, np.dtype(dtype).itemsize)), shape[1])
+    x = np.random.default_rng(0).integers(-40, 40, shape).astype(dtype)
     a, out = xt.asarray(x), xt.empty(shape[::-1], dtype, pad=pad)
     between = np.lib.stride_tricks.as_strided(out.numpy(), (shape[1] - 1, out.strides[0] // out.dtype.itemsize))
     for threads in (1, 2):
@@ -436,14 +437,14 @@ def test_lines_of_a_large_target_that_lies_across_are_stored_as_they_come(dtype,
         assert (between[:, shape[0] :] == 7).all()
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
-@pytest.mark.parametrize("shape", [(1024, 16), (1003, 9), (300, 37), (64, 16)], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
+@pytest.mark.parametrize("shape", [(1024, 16), (1003, 9), (300, 37), (300, 70), (64, 16)], ids=str)
 def test_rows_of_a_target_that_share_a_set_of_the_first_cache(dtype, shape):
     """Multiples of 4 KiB apart: lines of several squares are made on the stack first, wherever the rows begin."""
-    x = np.random.default_rng(0).integers(-99, 99, shape).astype(dtype)
+    x = np.random.default_rng(0).integers(-40, 40, shape).astype(dtype)
     a = xt.asarray(x)
     for before, threads in ((0, 1), (32, 2), (3, 1), (13, 2)):
-        memory = np.full((shape[1], 2048), 7, dtype)
+        memory = np.full((shape[1], 2048 if x.itemsize > 1 else 4096), 7, dtype)
         inside = memory[:, before : before + shape[0]]
         out = xt.asarray(inside)
         for target, e, want in (

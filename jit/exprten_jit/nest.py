@@ -194,7 +194,7 @@ class Columns:
 
 
 SIDE = 64  # elements of a tile: four lines of float32
-BEYOND = 16  # elements: a line of the least that is stored past the caches
+LINE = 64  # bytes
 ONE_SIDE = index(SIDE)
 
 
@@ -215,8 +215,13 @@ class Past:
     end: Local
     reach: Local
     when: Value
-    length: int = SIDE + BEYOND
+    length: int
     aliased: Value = FALSE
+
+    @property
+    def beyond(self) -> int:
+        """Elements of a line: as many may be computed beyond the end of a tile."""
+        return LINE // self.stage.dtype.itemsize
 
 
 @dataclass(frozen=True)
@@ -288,10 +293,10 @@ class TurnBack:
 
 @dataclass(frozen=True)
 class Squares:
-    """`stores`, one or the two parts of a complex number, for a tile, in squares of `lanes` rows and columns. Each of `turned`, with what stands
-    for it in the value, runs on along `row` and is turned round in registers, of complex numbers by its real part; where the store goes
-    `across`, along `row`, what is stored is. `past` the caches, if at all, as many lines side by side as a square has. Of the next tile
-    `ahead` is fetched early `when` it is far.
+    """`stores`, one or the two parts of a complex number, for a tile, in squares of `lanes` rows and columns, `abreast` of them at a time as the
+    target runs on. Each of `turned`, with what stands for it in the value, runs on along `row` and is turned round in registers, of complex
+    numbers by its real part; where the store goes `across`, along `row`, what is stored is. `past` the caches, if at all, as many lines
+    side by side as a square has. Of the next tile `ahead` is fetched early `when` it is far.
     """
 
     stores: tuple[Store, ...]
@@ -303,10 +308,16 @@ class Squares:
     left: Local
     right: Local
     lanes: int
+    abreast: int
     across: bool
     past: Past | None
     ahead: tuple[Load, ...]
     when: Value
+
+    @property
+    def long(self) -> int:
+        """Elements along the target that are computed at a time."""
+        return self.lanes * self.abreast
 
 
 Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Blocks | Turn | TurnBack | Squares | Past | Fetch | Vector

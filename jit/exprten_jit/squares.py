@@ -15,7 +15,7 @@ from .derived import apply
 from .early import packed_rows
 from .folds import folds_of
 from .ir import Axis, Kernel, Load, Local, Store, Value, both, index, load
-from .nest import BEYOND, ONE, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
+from .nest import ONE, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
 from .pairs import places_of, twins
 from .placing import loop_over, place
 from .reducers import FEW
@@ -28,10 +28,12 @@ LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
 SET_BYTES = 4096  # from one line of the first cache to the next in the same set, on all processors of today
 SET_LINES = 9  # in which there are 8 lines, or 12
+PART_BYTES = 16  # of a register: shuffles within it are cheap
 MOST_TURNED = 2  # sources: more registers than there are
 # Additions an element, an `exp` and a few: each row of a square is a copy of the body, and of more compiling takes too long. Of complex numbers
 # there are half as many rows, and to normalise one takes a quotient.
 CHEAP = {1: 24, 2: 56}
+SMALL = 10  # additions an element, where squares are abreast: rows are as many, and longer
 
 
 def squares_of(
@@ -61,6 +63,7 @@ def squares_of(
     instead: dict[Value, Value] = {part: y for x, own in parts.items() for part, y in zip(twins(x), own, strict=False)}
     values = [substitute(value, instead) for value in values]
     lanes = _lanes(inside, machine, column, tuple(map(Store, [leaf, leaf], places_of(leaf, at), values)))
+    lanes, abreast = _abreast(loads, lanes, machine) if not tile and _work(values) <= SMALL else (lanes, 1)
     if not lanes or affine(kernel.stores[0].offset, row) is None:
         return None
     far = _far(kernel)
@@ -70,7 +73,7 @@ def squares_of(
     ahead = _ahead(_lines(values, column, kernel) if tile else loads, row, column, bool(tile))
     stores = tuple(replace(store, value=value) for store, value in zip(kernel.stores, values, strict=True))
     brought = tuple((own[0], x) for x, own in parts.items())
-    squares = Squares(stores, brought, row, column, *names, lanes, bool(tile), past, ahead, far)
+    squares = Squares(stores, brought, row, column, *names, lanes, abreast, bool(tile), past, ahead, far)
     return _blocks(squares, loops, saved, _of_rows(saved, names, row, machine, bound, done))
 
 
@@ -83,6 +86,14 @@ def _lanes(kernel: Kernel, machine: Machine, column: Axis, stores: tuple[Store, 
     return min(MOST_LANES, vector.lanes) // parts if vector.masked and vector.lanes >= LEAST_LANES else 0
 
 
+def _abreast(loads: Sequence[Load], lanes: int, machine: Machine) -> tuple[int, int]:
+    """The rows of a square, and how many fill a register: of small elements more than one, a part of it each."""
+    sizes, nbytes = {x.leaf.itemsize for x in loads}, machine.vector_bits // 8
+    if len(sizes) > 1 or not lanes or max(sizes) * lanes >= nbytes:
+        return lanes, 1
+    return PART_BYTES // max(sizes), nbytes // PART_BYTES
+
+
 def _staged(past: Past, kernel: Kernel, other: Axis) -> Past:
     """With a stage for lines of several squares, also where the rows of the target that a square has share a set of the first cache: it
     holds fewer of them than these are, so that each of their lines has to be made in one go.
@@ -93,7 +104,7 @@ def _staged(past: Past, kernel: Kernel, other: Axis) -> Past:
     aliased = both(long, apply("equal", form[0] % (SET_BYTES // size), index(0)))
     when = apply("logical_or", past.when, aliased)
     aliased = both(aliased, apply("logical_not", past.when))
-    return replace(past, length=LONG_SIDE + 2 * BEYOND, when=when, aliased=aliased)
+    return replace(past, length=LONG_SIDE + 2 * past.beyond, when=when, aliased=aliased)
 
 
 def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_rows: list[Stmt]) -> Blocks:
@@ -103,10 +114,10 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
     goal, source = (by_rows, by_columns) if squares.across else (by_columns, by_rows)
     inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), around=LONG_SIDE, least=squares.lanes)
     long = apply("logical_or", squares.when, goal[2] >= source[2])
-    side = apply("where", long, index(LONG_SIDE), index(squares.lanes))
-    scratch = [(LONG_SIDE + 2 * BEYOND, store.leaf) for store in saved]
-    scratch += [(past.length * squares.lanes, past.stage)] if past else []
-    return Blocks(*goal, (*of_rows, inner), tuple(scratch), past, side=side, least=squares.lanes)
+    side = apply("where", long, index(LONG_SIDE), index(squares.long))
+    scratch = [(past.length if past else LONG_SIDE + squares.long, store.leaf) for store in saved]
+    scratch += [(past.length * squares.lanes * squares.abreast, past.stage)] if past else []
+    return Blocks(*goal, (*of_rows, inner), tuple(scratch), past, side=side, least=squares.long)
 
 
 WRITTEN_OUT = 600  # additions for all columns: more takes longer to compile than it is worth

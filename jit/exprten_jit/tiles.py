@@ -16,7 +16,7 @@ from .derived import apply
 from .dtypes import INDEX
 from .folds import folds_of
 from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, both, index, load, local
-from .nest import BEYOND, SIDE, Fetch, Machine, Past, Turn, TurnBack
+from .nest import LINE, SIDE, Fetch, Machine, Past, Turn, TurnBack
 from .pairs import places_of, twins
 from .reducers import FEW
 from .rewrite import affine, steps, substitute, walk
@@ -27,7 +27,6 @@ WIDEST = 8  # lanes: 16 are as fast where there are as many rows and columns
 FAR_BYTES = (
     8 << 20
 )  # of a tensor: from there on tiles are fetched early, and stored past the caches where the target is not read
-LINE = 64  # bytes
 
 Bounds = tuple[Axis, Value, Value]  # an axis, from and to
 Names = tuple[Local, Local, Local, Local]  # of a tile: its first row and the one after its last, and the columns
@@ -54,12 +53,12 @@ class Tile:
     @property
     def length(self) -> int:
         """Elements from row to row on the stack."""
-        return SIDE + BEYOND if self.past and not self.across else SIDE
+        return self.past.length if self.past and not self.across else SIDE
 
     @property
     def scratch(self) -> tuple[tuple[int, Leaf], ...]:
         """Elements on the stack."""
-        side = SIDE + BEYOND if self.past else SIDE
+        side = self.past.length if self.past else SIDE
         stage = [(side * (self.back[0].lanes if self.across else 1), self.past.stage)] if self.past else []
         squares = [*(turn.into for turn in self.turns), *(turn.tile for turn in self.back)]
         return (*((SIDE * side, leaf) for leaf in squares), *((side, store.leaf) for store in self.saved), *stage)
@@ -126,11 +125,12 @@ def past_of(kernel: Kernel, machine: Machine, along: Axis, start: Local, end: Lo
     """How a target that runs on along an axis is stored past the caches, where it may be."""
     store = kernel.stores[0]
     read = {node.leaf for node in walk(*(store.value for store in kernel.stores)) if isinstance(node, Load)}
-    if not machine.streams or len(kernel.stores) > 1 or store.leaf in read or store.leaf.dtype.itemsize * BEYOND < LINE:
+    if not machine.streams or len(kernel.stores) > 1 or store.leaf in read:
         return None
     stage, goal = Leaf("stage", store.leaf.dtype), Leaf("goal", store.leaf.dtype)
     when = both(far, dict(kernel.axes)[along] >= SIDE)
-    return Past(store, along, stage, goal, BEGIN, start, end, REACH, when)
+    length = SIDE + LINE // store.leaf.dtype.itemsize
+    return Past(store, along, stage, goal, BEGIN, start, end, REACH, when, length)
 
 
 def _in_line(offset: Value, column: Axis, past: Past) -> Value:

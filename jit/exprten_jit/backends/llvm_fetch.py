@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..ir import Axis, Load
-from ..nest import Reduce
+from ..nest import LINE, Reduce
 from ..rewrite import affine, steps
-from ..tiles import LINE
 from .llvm_memory import Known, Where
 from .llvm_values import Values
 

@@ -6,10 +6,9 @@ from functools import partial
 from math import gcd
 
 from ..ir import Leaf, Load, Store
-from ..nest import Columns, Loop, Nest, Vector
+from ..nest import LINE, Columns, Loop, Nest, Vector
 from ..reducers import FEW
 from ..rewrite import walk
-from ..tiles import LINE
 from .llvm_memory import Known, Where
 from .llvm_squares import InRegisters
 from .llvm_text import INDEX_TYPE, Lanes

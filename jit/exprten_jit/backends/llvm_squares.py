@@ -2,36 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from ..dtypes import DType
 from ..ir import Leaf, Load
-from ..nest import Squares
-from ..pairs import twins
+from ..nest import LINE, Squares
 from ..rewrite import walk
-from ..tiles import LINE
+from .llvm_lines import Lines, Tile
 from .llvm_memory import Known, Where
 from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_tile import Tiles
 from .llvm_values import Group
 
 ABREAST = 4  # rows of a square that are computed at once: of all sixteen no register would be left for what is dear
 
 
-class InRegisters(Tiles):
+class InRegisters(Lines):
     """Emits what computes a tile in squares: all of their lanes inside of it, masked at its rim."""
 
     def squares(self, stmt: Squares, known: Known) -> None:
-        """A tile: lines of the target side by side, as many as a square has, along all of it; then the next ones. The last square ends where
-        the tile does; where the target is read, it has fewer lanes instead, for those would be computed twice.
+        """A tile: lines of the target side by side, as many as a square has, along all of it; then the next ones. Small elements are turned as
+        whole lines where there are enough rows.
         """
         t, splats, self.splats = self.text, self.splats, {}
+        tile = self._tile(stmt, known)
+        beside = partial(self._side, stmt, tile)
+
+        def lines(at: str) -> str:
+            many = t.select(self._least((t.index("sub", tile.bottom, at), stmt.long)), most, str(stmt.lanes))
+            whole = t.let(f"icmp eq i64 {many}, {stmt.long}", "i1").name
+            t.either(whole, lambda: self._side_of_lines(stmt, tile, at), lambda: beside(at))
+            return t.index("add", at, many)
+
+        if stmt.abreast > 1:
+            wide = self._least((t.index("sub", tile.right, tile.last[1]), stmt.long))
+            most = t.select(wide, str(stmt.long), str(stmt.lanes))
+            t.repeat(tile.top, tile.bottom, lines)
+        else:
+            t.loop(*((tile.left, tile.right) if stmt.across else (tile.top, tile.bottom)), stmt.lanes, beside)
+        self.splats = splats
+
+    def _tile(self, stmt: Squares, known: Known) -> Tile:
+        """What is known of a tile. The last square ends where the tile does; where the target is read, it has fewer lanes instead, for those
+        would be computed twice.
+        """
+        t = self.text
         top, bottom, left, right = (known[name].name for name in (stmt.top, stmt.bottom, stmt.left, stmt.right))
         far = self.value(stmt.when, known, None).name
-        straight = self._straight(stmt, known)
-        staged = "false"
+        straight, staged = self._straight(stmt, known), "false"
         if stmt.past:
             when, end = known[stmt.past.when].name, known[stmt.past.end].name
             staged = t.let(f"and i1 {when}, {t.let(f'xor i1 {straight}, true', 'i1').name}", "i1").name
@@ -40,31 +58,61 @@ class InRegisters(Tiles):
                 for name, x in ((stmt.bottom, bottom), (stmt.right, right))
             )
         last = self._last_squares(stmt, (top, bottom), (left, right))
+        return Tile(known, top, bottom, left, right, last, far, straight, staged)
 
-        def square(row: str, column: str) -> None:
+    def _side(self, stmt: Squares, tile: Tile, at: str) -> None:
+        """Squares beside each other along the target, or as they come along the source where they are stored across."""
+        t, (row, column) = self.text, tile.last
+        if stmt.across:
+            first = t.lesser(at, column)
+            t.loop(tile.top, tile.bottom, stmt.lanes, lambda i: self._from(stmt, tile, t.lesser(i, row), first))
+        else:
+            first = t.lesser(at, row)
+            t.loop(tile.left, tile.right, stmt.long, lambda j: self._from(stmt, tile, first, t.lesser(j, column)))
+        if stmt.past:
+            t.when(tile.staged, lambda: self._whole_side(stmt, tile.known, first, stmt.lanes))
+
+    def _side_of_lines(self, stmt: Squares, tile: Tile, row: str) -> None:
+        """Squares of whole lines beside each other."""
+        t = self.text
+
+        def lines(at: str) -> None:
+            column = t.lesser(at, tile.last[1])
             if stmt.ahead:
-                t.when(far, lambda: self._next_lines(stmt, known, row, column))
-            rows, columns = t.index("sub", bottom, row), t.index("sub", right, column)
-            whole = t.let(f"icmp sge i64 {t.lesser(rows, columns)}, {stmt.lanes}", "i1").name
-            one = partial(self._one_square, stmt, row=row, column=column, straight=straight, staged=staged)
-            t.either(whole, lambda: one(dict(known)), lambda: one(dict(known), left=(rows, columns)))
+                t.when(tile.far, lambda: self._next_lines(stmt, tile.known, row, column, stmt.long))
+            self.whole_lines(stmt, tile, row, column)
 
-        def from_(at: str, n: int) -> str:
-            return t.lesser(at, last[n])
+        t.loop(tile.left, tile.right, stmt.long, lines)
+        if stmt.past:
+            t.when(tile.staged, lambda: self._whole_side(stmt, tile.known, row, stmt.long))
 
-        def beside(at: str) -> None:
-            first = from_(at, stmt.across)
-            if stmt.across:
-                t.loop(top, bottom, stmt.lanes, lambda row: square(from_(row, 0), first))
+    def _from(self, stmt: Squares, tile: Tile, row: str, column: str) -> None:
+        """A square, or as many as are computed at a time, from a row and a column on; at the rim one by one, as far as they go."""
+        t = self.text
+        if stmt.ahead:
+            t.when(tile.far, lambda: self._next_lines(stmt, tile.known, row, column, stmt.lanes))
+        rows, columns = t.index("sub", tile.bottom, row), t.index("sub", tile.right, column)
+
+        def alone(at: str) -> None:
+            self._one_square(stmt, tile, row, at, (rows, t.index("sub", tile.right, at)))
+
+        def at_rim() -> None:
+            if stmt.abreast == 1:
+                alone(column)
             else:
-                t.loop(left, right, stmt.lanes, lambda column: square(first, from_(column, 1)))
-            if stmt.past:
-                t.when(staged, lambda: self._whole_side(stmt, known, first))
+                t.loop(column, t.lesser(tile.right, t.index("add", column, stmt.long)), stmt.lanes, alone)
 
-        t.loop(*((left, right) if stmt.across else (top, bottom)), stmt.lanes, beside)
-        self.splats = splats
+        inside = self._least((rows, stmt.lanes), (columns, stmt.long))
+        t.either(inside, lambda: self._one_square(stmt, tile, row, column), at_rim)
 
-    def _last_squares(self, stmt: Squares, *spans: tuple[str, str]) -> list[str]:
+    def _least(self, *given: tuple[str, int]) -> str:
+        """Whether all are as much as that."""
+        t, found = self.text, "true"
+        for x, least in given:
+            found = t.let(f"and i1 {found}, {t.let(f'icmp sge i64 {x}, {least}', 'i1').name}", "i1").name
+        return found
+
+    def _last_squares(self, stmt: Squares, *spans: tuple[str, str]) -> tuple[str, str]:
         """Where the last squares begin: such that they end where the tile does, if there is one. Where the target is read, under whatever name,
         at their place: what was stored would be read again.
         """
@@ -75,15 +123,16 @@ class InRegisters(Tiles):
             addresses = (self.address[x.name] for x in (leaf, stmt.stores[0].leaf))
             here = t.let(f"icmp eq ptr {', '.join(addresses)}", "i1").name
             again = t.let(f"or i1 {again}, {here}", "i1").name
-        for start, end in spans:
-            before = t.greater(start, t.index("sub", end, stmt.lanes))
+        for (start, end), many in zip(spans, (stmt.lanes, stmt.long), strict=True):
+            before = t.greater(start, t.index("sub", end, many))
             found.append(t.select(again, end, before))
-        return found
+        row, column = found
+        return row, column
 
     def _straight(self, stmt: Squares, known: Known) -> str:
         """Whether the lines of all squares of a tile are lines of the target, which are stored past the caches as they come."""
         t, size = self.text, stmt.stores[0].leaf.dtype.itemsize
-        if not stmt.past or stmt.lanes * size != LINE:
+        if not stmt.past or stmt.long * size % LINE:
             return "false"
         here: Known = {**known, stmt.row: known[stmt.top], stmt.column: known[stmt.left]}
         axis, first = (stmt.column, stmt.left) if stmt.across else (stmt.row, stmt.top)
@@ -96,74 +145,39 @@ class InRegisters(Tiles):
         return t.let(f"and i1 {aligned}, {past}", "i1").name
 
     def _one_square(
-        self,
-        stmt: Squares,
-        known: Known,
-        row: str,
-        column: str,
-        straight: str,
-        staged: str,
-        left: tuple[str, str] | None = None,
+        self, stmt: Squares, tile: Tile, row: str, column: str, left: tuple[str, str] | None = None
     ) -> None:
-        """A square, stored past the caches where that is `straight`, or on the stage; `left` are the rows and columns from here to the rim, where
-        it is not inside.
-        """
-        t, width, (rows, columns) = self.text, stmt.lanes, left or (None, None)
+        """What is computed at a time; or one square at the rim, with as many rows and columns as are `left`."""
+        t, known, height = self.text, dict(tile.known), stmt.lanes
+        rows, columns = left or (None, None)
+        width = height if left else stmt.long
         mask = self.below(columns, width) if columns else None
         each: list[Group] = []
-        for k in range(width):
+        for k in range(height):
             at = t.index("add", row, t.lesser(str(k), t.index("sub", rows, 1)) if rows and k else k)
             each.append(({**known, stmt.row: Lanes(at, INDEX_TYPE)}, Where(stmt.column, column, width, mask)))
         here: Known = {**known, stmt.row: Lanes(row, INDEX_TYPE), stmt.column: Lanes(column, INDEX_TYPE)}
         for into, source in stmt.turned:
             places = self.places(source, stmt.column, column, width, here, columns)
-            lines = [self._line(address, source.leaf, width, rows) for address in places]
-            for (inside, _), x in zip(each, self._square(lines, source.leaf.dtype.itemsize), strict=True):
-                inside.update(self._numbers(into, x))
-        values = [x for k in range(0, width, ABREAST) for x in self._computed(stmt, each[k : k + ABREAST])]
+            lines = [self._line(address, source.leaf, height, rows) for address in places]
+            lines = [self._joined(lines[k::height]) for k in range(height)]
+            turned = self._square(lines, source.leaf.dtype.itemsize, 1 + source.leaf.pairs)
+            for (inside, _), x in zip(each, turned, strict=True):
+                inside.update(self.numbers(into, x))
+        values = [x for k in range(0, height, ABREAST) for x in self.computed(stmt, each[k : k + ABREAST], width)]
         dtype, size = stmt.stores[0].leaf.dtype, stmt.stores[0].leaf.dtype.itemsize
-        lines, axis, first, many, some = (values, stmt.row, row, rows, columns)
+        lines, many, some = values, rows, columns
         if stmt.across:
-            lines, axis, first, many, some = (self._square(values, size), stmt.column, column, columns, rows)
-        goal, stride = self.first_place(stmt.stores[0], axis, first, here)
-        if stmt.past:
-            at = t.index("sub", *((row, known[stmt.top].name) if stmt.across else (column, known[stmt.left].name)))
-            stage = self._pointer(stmt.past.stage.name, dtype, at)
-            goal = t.let(f"select i1 {staged}, ptr {stage}, ptr {goal}", "ptr").name
-            stride = t.select(staged, str(stmt.past.length), stride)
-
-        def stored(how: str) -> None:
-            for x, address in zip(lines, self.steps(goal, stride, dtype, width, None), strict=True):
-                t.put(f"store {x}, ptr {address}, align {how}")
-
-        if not left and straight != "false":
-            t.either(straight, lambda: stored(f"{LINE}, !nontemporal !0"), lambda: stored(str(size)))
+            lines, many, some = self._square(values, size, len(stmt.stores)), columns, rows
+        goal, stride = self.goal(stmt, tile, here, row, column)
+        if not many or not some:
+            self.put_lines(lines, self.steps(goal, stride, dtype, height, None), dtype, tile)
             return
-        for k, (x, address) in enumerate(zip(lines, self.steps(goal, stride, dtype, width, many), strict=True)):
-            if not many or not some:
-                t.put(f"store {x}, ptr {address}, align {size}")
-                continue
+        for k, (x, address) in enumerate(zip(lines, self.steps(goal, stride, dtype, height, many), strict=True)):
             t.when(
                 t.let(f"icmp sgt i64 {many}, {k}", "i1").name,
                 partial(self._some_lanes, x, address, dtype, t.index("mul", some, x.count // width)),
             )
-
-    def _numbers(self, into: Load, line: Lanes) -> Known:
-        """What stands for the elements of a line; of complex numbers there are two."""
-        own = twins(into) if into.leaf.pairs else (into,)
-        lanes = [line] if len(own) == 1 else [self._shuffled(line, line, range(k, line.count, 2)) for k in (0, 1)]
-        return {node: self.in_register(x, into.leaf.dtype) for node, x in zip(own, lanes, strict=True)}
-
-    def _computed(self, stmt: Squares, groups: Sequence[Group]) -> list[Lanes]:
-        """What is stored of some rows of a square, as it lies in memory."""
-        parts = [
-            [self.in_memory(self.widened(x, stmt.lanes), store.leaf.dtype) for x in self.abreast(store.value, groups)]
-            for store in stmt.stores
-        ]
-        if len(parts) == 1:
-            return parts[0]
-        order = [k + n for k in range(stmt.lanes) for n in (0, stmt.lanes)]
-        return [self._shuffled(even, odd, order) for even, odd in zip(*parts, strict=True)]
 
     def _some_lanes(self, x: Lanes, address: str, dtype: DType, some: str) -> None:
         """Store as many lanes as there are; under a mask that takes as long as several others."""
@@ -189,7 +203,7 @@ class InRegisters(Tiles):
         given = f"ptr {address}, i32 {dtype.itemsize}, <{width} x i1> {self.below(left, width)}, {kind} zeroinitializer"
         return self.text.let(f"call {kind} {function}({given})", dtype.memory, width)
 
-    def _whole_side(self, stmt: Squares, known: Known, first: str) -> None:
+    def _whole_side(self, stmt: Squares, known: Known, first: str, many: int) -> None:
         """Store the lines that were computed beside each other, past the caches."""
         t, past = self.text, stmt.past
         assert past is not None
@@ -199,12 +213,12 @@ class InRegisters(Tiles):
             inside = {**known, axis: Lanes(t.index("add", first, k), INDEX_TYPE)}
             self._whole_lines(past, inside, t.index("mul", k, past.length))
 
-        t.loop("0", t.lesser(t.index("sub", known[end].name, first), str(stmt.lanes)), 1, line)
+        t.loop("0", t.lesser(t.index("sub", known[end].name, first), str(many)), 1, line)
 
-    def _next_lines(self, stmt: Squares, known: Known, row: str, column: str) -> None:
-        """Fetch what the same square of the next tile reads."""
+    def _next_lines(self, stmt: Squares, known: Known, row: str, column: str, many: int) -> None:
+        """Fetch what the same square, of so many rows and columns, of the next tile reads."""
         here: Known = {**known, stmt.row: Lanes(row, INDEX_TYPE), stmt.column: Lanes(column, INDEX_TYPE)}
         axis, first = (stmt.row, row) if stmt.across else (stmt.column, column)
         for x in stmt.ahead:
-            for address in self.places(x, axis, first, stmt.lanes, here):
-                self.fetch_bytes(address, stmt.lanes * x.leaf.itemsize)
+            for address in self.places(x, axis, first, many, here):
+                self.fetch_bytes(address, many * x.leaf.itemsize)

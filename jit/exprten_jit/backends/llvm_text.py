@@ -91,6 +91,10 @@ class Text:
             return str(b) if a == "1" else a
         return self.let(f"{instruction} {INDEX_TYPE} {a}, {b}", INDEX_TYPE).name
 
+    def further(self, address: str, element: str, many: str) -> str:
+        """Where so many elements further is."""
+        return self.let(f"getelementptr {element}, ptr {address}, i64 {many}", "ptr").name
+
     def greater(self, a: str, b: str) -> str:
         return self.call("@llvm.smax.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(b, INDEX_TYPE)).name
 

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 from ..dtypes import DType
 from ..ir import Axis, Leaf, Load, Store
-from ..nest import SIDE, Fetch, Past, Turn, TurnBack
+from ..nest import LINE, SIDE, Fetch, Past, Turn, TurnBack
 from ..rewrite import affine
-from ..tiles import LINE
 from .llvm_across import Across
 from .llvm_memory import Known
 from .llvm_ops import memory_suffix
@@ -214,12 +213,12 @@ class Tiles(Across):
         at = t.index("add", t.index("mul", rows, stmt.length), columns)
         return [self._pointer(leaf.name, leaf.dtype, t.index("add", at, k * stmt.length)) for k in range(stmt.lanes)]
 
-    def _square(self, rows: list[Lanes], size: int) -> list[Lanes]:
-        """As many vectors as they have lanes, of `size` bytes each, or pairs of them, turned round: lane k of vector n becomes lane n of vector k.
-        First within the parts of 16 bytes, where that is cheap, then whole parts.
+    def _square(self, rows: list[Lanes], size: int, each: int = 1) -> list[Lanes]:
+        """As many vectors as they have elements, of `each` lanes of `size` bytes, turned round: element k of vector n becomes element n of vector
+        k. First within the parts of 16 bytes, where that is cheap, then whole parts. Vectors of several squares, a part of 16 bytes of
+        each, have all of them turned.
         """
         width = len(rows)
-        each = rows[0].count // width  # lanes of an element
         part = min(width, PART_BYTES // (size * each))
         found = {(n, 0): row for n, row in enumerate(rows)}  # the first row, and the first column in each part
         many = 1
