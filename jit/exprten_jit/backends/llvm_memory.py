@@ -16,7 +16,8 @@ from ..ir import Axis, Const, Leaf, Load, Store, Value, load
 from ..pairs import twins
 from ..rewrite import affine, steps
 from .llvm_narrow import even_and_odd, side_by_side
-from .llvm_ops import Operations, memory_suffix
+from .llvm_ops import memory_suffix
+from .llvm_quotients import Quotients
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_woven import unwoven, woven
 
@@ -70,7 +71,7 @@ def pairs_in_row(at: Load | Store, where: Where) -> bool:
     return at.leaf.pairs and where.count > 1 and steps(at, where.axis) in (1, -1)
 
 
-class Memory(Operations):
+class Memory(Quotients):
     """Emits loads and stores; `known` is what has been emitted where the next instruction goes."""
 
     @abstractmethod

@@ -159,8 +159,8 @@ class Values(Memory):
                 operands = [self.widened(x, widest) for x in operands]
                 if name == "times_power":  # whose rounding is of none but integers beyond all exponents
                     operands[1] = self.cast(operands[1], args[1].dtype, dtype)
-                if name == "quotient" and widest > 1 and self._saved(args[1]):
-                    operands[1] = self._divisor(operands[1], dtype)
+                if name == "quotient" and widest > 1:
+                    return self._quotient(operands, known[args[1]], args[1], dtype)
                 return (
                     self._floor_divide(*operands)
                     if name == "floor_divide"
@@ -175,6 +175,15 @@ class Values(Memory):
     def _scales(self, node: Op, known: Known) -> bool:
         """Whether there is an instruction that multiplies as many lanes by powers of two."""
         return self.machine.scales and max(known[a].count for a in node.args) * node.dtype.bits in (128, 256, 512)
+
+    def _quotient(self, operands: list[Lanes], one: Lanes, divisor: Value, dtype: DType) -> Lanes:
+        """Of many integers; `one` is the divisor where it is one for all lanes."""
+        a, b = operands
+        if dtype.bits < 64:
+            return self.quotients(a, one if one.count == 1 else b, dtype)
+        if self.machine.scales:
+            return self.long_quotients(a, one if one.count == 1 else b, dtype)
+        return self._op("quotient", dtype, [a, self._divisor(b, dtype) if self._saved(divisor) else b], dtype)
 
     def _saved(self, value: Value) -> bool:
         """Whether a value is read from scratch."""
