@@ -182,7 +182,7 @@ def test_without_a_result_the_accumulators_are_a_tuple():
 
 
 def test_both_accumulators_in_one_statement_are_one_pass():
-    x, at = xt.asarray(normal((20, 60))), xt.array(np.broadcast_to(np.arange(60, dtype=np.int32), (20, 60)))
+    x, at = xt.asarray(normal((20, 200))), xt.array(np.broadcast_to(np.arange(200, dtype=np.int32), (20, 200)))
     value, index = furthest(x, at, axis=1)
     plan = xt.plan(xt.zeros(20, dtype=xt.float64), value * index)
     assert plan.nest.count("fold f0") == 1

@@ -50,7 +50,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     return Nest(kernel, tuple(body), then, (*groups, *inside), turned, written, folds)
 
 
-JOINED = 4  # additions
+JOINED = 30  # additions: an `argmax` of complex numbers takes 28
 ALONE = 12  # elements: from here on a row of which nothing but cheap folds is made is folded along sooner
 
 
@@ -109,7 +109,7 @@ def _in_lanes(kernel: Kernel, machine: Machine) -> bool:
 
 
 def _joined_cheaply(node: Fold) -> bool:
-    """Whether results are brought together by little text: each of the table's is, of others the sum of complex numbers."""
+    """Whether results are brought together by little text: each of the table's is, of others those that cost little."""
     if not isinstance(node.reducer, OwnName):
         return True
     a, b = ([local(f"{name}{n}", dtype) for n, dtype in enumerate(node.dtypes)] for name in "ab")

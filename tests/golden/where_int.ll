@@ -53,67 +53,102 @@ body2:
   %v47 = icmp ugt <32 x i8> %v41, %v26
   %v48 = icmp ugt <32 x i8> %v43, %v26
   %v49 = icmp ugt <32 x i8> %v45, %v26
-  %v50 = udiv <32 x i8> %v39, %v24
-  %v51 = udiv <32 x i8> %v41, %v24
-  %v52 = udiv <32 x i8> %v43, %v24
-  %v53 = udiv <32 x i8> %v45, %v24
-  %v54 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v50
-  %v55 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v51
-  %v56 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v52
-  %v57 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v53
-  %v58 = add <32 x i8> %v39, %v20
-  %v59 = add <32 x i8> %v41, %v20
-  %v60 = add <32 x i8> %v43, %v20
-  %v61 = add <32 x i8> %v45, %v20
-  %v62 = select <32 x i1> %v46, <32 x i8> %v54, <32 x i8> %v58
-  %v63 = select <32 x i1> %v47, <32 x i8> %v55, <32 x i8> %v59
-  %v64 = select <32 x i1> %v48, <32 x i8> %v56, <32 x i8> %v60
-  %v65 = select <32 x i1> %v49, <32 x i8> %v57, <32 x i8> %v61
-  %v66 = getelementptr i8, ptr %v2, i64 %v32
-  store <32 x i8> %v62, ptr %v66, align 1
-  %v67 = getelementptr i8, ptr %v2, i64 %v35
-  store <32 x i8> %v63, ptr %v67, align 1
-  %v68 = getelementptr i8, ptr %v2, i64 %v36
-  store <32 x i8> %v64, ptr %v68, align 1
-  %v69 = getelementptr i8, ptr %v2, i64 %v37
-  store <32 x i8> %v65, ptr %v69, align 1
+  %v50 = uitofp <32 x i8> %v39 to <32 x float>
+  %v51 = uitofp i8 %v17 to float
+  %v52 = fdiv float 0x3FF0000100000000, %v51
+  %v53 = insertelement <32 x float> poison, float %v52, i32 0
+  %v54 = shufflevector <32 x float> %v53, <32 x float> poison, <32 x i32> zeroinitializer
+  %v55 = fmul <32 x float> %v50, %v54
+  %v56 = fptosi <32 x float> %v55 to <32 x i32>
+  %v57 = trunc <32 x i32> %v56 to <32 x i8>
+  %v58 = uitofp <32 x i8> %v41 to <32 x float>
+  %v59 = uitofp i8 %v17 to float
+  %v60 = fdiv float 0x3FF0000100000000, %v59
+  %v61 = insertelement <32 x float> poison, float %v60, i32 0
+  %v62 = shufflevector <32 x float> %v61, <32 x float> poison, <32 x i32> zeroinitializer
+  %v63 = fmul <32 x float> %v58, %v62
+  %v64 = fptosi <32 x float> %v63 to <32 x i32>
+  %v65 = trunc <32 x i32> %v64 to <32 x i8>
+  %v66 = uitofp <32 x i8> %v43 to <32 x float>
+  %v67 = uitofp i8 %v17 to float
+  %v68 = fdiv float 0x3FF0000100000000, %v67
+  %v69 = insertelement <32 x float> poison, float %v68, i32 0
+  %v70 = shufflevector <32 x float> %v69, <32 x float> poison, <32 x i32> zeroinitializer
+  %v71 = fmul <32 x float> %v66, %v70
+  %v72 = fptosi <32 x float> %v71 to <32 x i32>
+  %v73 = trunc <32 x i32> %v72 to <32 x i8>
+  %v74 = uitofp <32 x i8> %v45 to <32 x float>
+  %v75 = uitofp i8 %v17 to float
+  %v76 = fdiv float 0x3FF0000100000000, %v75
+  %v77 = insertelement <32 x float> poison, float %v76, i32 0
+  %v78 = shufflevector <32 x float> %v77, <32 x float> poison, <32 x i32> zeroinitializer
+  %v79 = fmul <32 x float> %v74, %v78
+  %v80 = fptosi <32 x float> %v79 to <32 x i32>
+  %v81 = trunc <32 x i32> %v80 to <32 x i8>
+  %v82 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v57
+  %v83 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v65
+  %v84 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v73
+  %v85 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v81
+  %v86 = add <32 x i8> %v39, %v20
+  %v87 = add <32 x i8> %v41, %v20
+  %v88 = add <32 x i8> %v43, %v20
+  %v89 = add <32 x i8> %v45, %v20
+  %v90 = select <32 x i1> %v46, <32 x i8> %v82, <32 x i8> %v86
+  %v91 = select <32 x i1> %v47, <32 x i8> %v83, <32 x i8> %v87
+  %v92 = select <32 x i1> %v48, <32 x i8> %v84, <32 x i8> %v88
+  %v93 = select <32 x i1> %v49, <32 x i8> %v85, <32 x i8> %v89
+  %v94 = getelementptr i8, ptr %v2, i64 %v32
+  store <32 x i8> %v90, ptr %v94, align 1
+  %v95 = getelementptr i8, ptr %v2, i64 %v35
+  store <32 x i8> %v91, ptr %v95, align 1
+  %v96 = getelementptr i8, ptr %v2, i64 %v36
+  store <32 x i8> %v92, ptr %v96, align 1
+  %v97 = getelementptr i8, ptr %v2, i64 %v37
+  store <32 x i8> %v93, ptr %v97, align 1
   %v33 = add nsw i64 %v32, 128
   br label %loop1
 after3:
   br label %loop4
 loop4:
-  %v70 = phi i64 [ %v31, %after3 ], [ %v71, %body5 ]
-  %v72 = icmp slt i64 %v70, %v29
-  br i1 %v72, label %body5, label %after6
+  %v98 = phi i64 [ %v31, %after3 ], [ %v99, %body5 ]
+  %v100 = icmp slt i64 %v98, %v29
+  br i1 %v100, label %body5, label %after6
 body5:
-  %v73 = getelementptr i8, ptr %v2, i64 %v70
-  %v74 = load <32 x i8>, ptr %v73, align 1
-  %v75 = icmp ugt <32 x i8> %v74, %v26
-  %v76 = udiv <32 x i8> %v74, %v24
-  %v77 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v76
-  %v78 = add <32 x i8> %v74, %v20
-  %v79 = select <32 x i1> %v75, <32 x i8> %v77, <32 x i8> %v78
-  %v80 = getelementptr i8, ptr %v2, i64 %v70
-  store <32 x i8> %v79, ptr %v80, align 1
-  %v71 = add nsw i64 %v70, 32
+  %v101 = getelementptr i8, ptr %v2, i64 %v98
+  %v102 = load <32 x i8>, ptr %v101, align 1
+  %v103 = icmp ugt <32 x i8> %v102, %v26
+  %v104 = uitofp <32 x i8> %v102 to <32 x float>
+  %v105 = uitofp i8 %v17 to float
+  %v106 = fdiv float 0x3FF0000100000000, %v105
+  %v107 = insertelement <32 x float> poison, float %v106, i32 0
+  %v108 = shufflevector <32 x float> %v107, <32 x float> poison, <32 x i32> zeroinitializer
+  %v109 = fmul <32 x float> %v104, %v108
+  %v110 = fptosi <32 x float> %v109 to <32 x i32>
+  %v111 = trunc <32 x i32> %v110 to <32 x i8>
+  %v112 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v111
+  %v113 = add <32 x i8> %v102, %v20
+  %v114 = select <32 x i1> %v103, <32 x i8> %v112, <32 x i8> %v113
+  %v115 = getelementptr i8, ptr %v2, i64 %v98
+  store <32 x i8> %v114, ptr %v115, align 1
+  %v99 = add nsw i64 %v98, 32
   br label %loop4
 after6:
   br label %loop7
 loop7:
-  %v81 = phi i64 [ %v29, %after6 ], [ %v82, %body8 ]
-  %v83 = icmp slt i64 %v81, %high
-  br i1 %v83, label %body8, label %after9
+  %v116 = phi i64 [ %v29, %after6 ], [ %v117, %body8 ]
+  %v118 = icmp slt i64 %v116, %high
+  br i1 %v118, label %body8, label %after9
 body8:
-  %v84 = getelementptr i8, ptr %v2, i64 %v81
-  %v85 = load i8, ptr %v84, align 1
-  %v86 = icmp ugt i8 %v85, %v7
-  %v87 = udiv i8 %v85, %v17
-  %v88 = select i1 %v15, i8 0, i8 %v87
-  %v89 = add i8 %v85, %v13
-  %v90 = select i1 %v86, i8 %v88, i8 %v89
-  %v91 = getelementptr i8, ptr %v2, i64 %v81
-  store i8 %v90, ptr %v91, align 1
-  %v82 = add nsw i64 %v81, 1
+  %v119 = getelementptr i8, ptr %v2, i64 %v116
+  %v120 = load i8, ptr %v119, align 1
+  %v121 = icmp ugt i8 %v120, %v7
+  %v122 = udiv i8 %v120, %v17
+  %v123 = select i1 %v15, i8 0, i8 %v122
+  %v124 = add i8 %v120, %v13
+  %v125 = select i1 %v121, i8 %v123, i8 %v124
+  %v126 = getelementptr i8, ptr %v2, i64 %v116
+  store i8 %v125, ptr %v126, align 1
+  %v117 = add nsw i64 %v116, 1
   br label %loop7
 after9:
   ret void
