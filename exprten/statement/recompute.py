@@ -83,7 +83,9 @@ class Reach:
     def __init__(self, nest: Nest) -> None:
         self.kernel = nest.kernel
         self._columns, self._loops = nest.columns, not (nest.written or nest.turned)
-        self._saved = [nest.as_given(value) for _, value in (self._columns.saved if self._columns else ())]
+        spread = {leaf for s in statements(nest.body) if isinstance(s, Loop) for leaf, _ in s.spread}
+        saved = self._columns.saved if self._columns else ()
+        self._saved = [nest.as_given(value) for leaf, value in saved if leaf not in spread]
         self._axes = [axis for axis, _ in nest.kernel.axes]
         self._outer = frozenset(_around_columns(nest.body))
         self._inside = [

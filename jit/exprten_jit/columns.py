@@ -19,9 +19,9 @@ from .nest import ONE, Columns, Loop, Machine, Stmt, Vector
 from .past import past_caches
 from .placing import folds_inside, loop_over
 from .reducers import SHORT
-from .repeating import as_one_row
+from .repeating import MOST_REPEATED, as_one_row
 from .rewrite import substitute, walk, with_values
-from .runs import running_on
+from .runs import repeated, running_on
 from .strips import Stripping, folded_by_columns
 from .tiles import Bounds, as_stored, turned_round
 from .vectors import DEAR, cost_of, vector_over
@@ -110,13 +110,8 @@ class Saving:
             saved = columns_of(self.kernel, self.loops, self.bound, folds)
         if saved:
             self._fill(saved)
-        rest = self._rest(folds)
-        scratch = [leaf for leaf, _ in self.kept]
-        runs = not (self.kernel.short or self.kernel.reverse)
-        if runs:
-            rest = past_caches(rest, self.kernel, self.machine)
-            rest = fetched_early(rest, self.kernel, self.loops, self.bound, (self.start, self.end, self.width))
-        self.body += running_on(rest, axis, self.start, self.end, scratch) if runs else rest
+        rest = self._repeating(folds) if self.kernel.few and len(self.loops) == 2 else []
+        self.body += rest or self._stored(folds)
         twice = (len(folds) > 1 or len(self.loops) > 1) and not any(map(folds_inside, folds))
         return Columns(
             axis,
@@ -130,6 +125,36 @@ class Saving:
             twice,
             held[1].value if held else None,
         )
+
+    def _stored(self, folds: list[Fold]) -> list[Stmt]:
+        """The remaining loops, which know when rows run on, store past the caches, and fetch early."""
+        rest = self._rest(folds)
+        if self.kernel.short or self.kernel.reverse:
+            return rest
+        rest = past_caches(rest, self.kernel, self.machine)
+        rest = fetched_early(rest, self.kernel, self.loops, self.bound, (self.start, self.end, self.width))
+        return running_on(rest, self.loops[-1][0], self.start, self.end, [leaf for leaf, _ in self.kept])
+
+    def _repeating(self, folds: list[Fold]) -> list[Stmt]:
+        """The same with what else all rows, or all columns, have in common in scratch, such that rows run on; nothing where there is nothing of
+        it, or they do not.
+        """
+        row, (axis, _, _) = self.loops[0][0], self.loops[1]
+        columns, rows = repeated(self.kernel.stores, self.bound, row, axis)
+        columns = [x for x in columns if x not in self.again]
+        if not 0 < len(columns) + len(rows) <= MOST_REPEATED or self.kernel.reverse or cuts_of(self.kernel.stores, axis):
+            return []
+        before = dict(self.again), list(self.kept), list(self.body), set(self.inside)
+        if columns:
+            self._fill(columns)
+        leaves = self._scratch(rows)
+        self._know(leaves, rows)
+        spread = tuple(zip(leaves, rows, strict=True))
+        rest = self._stored(folds)
+        if any(isinstance(stmt, Loop) and stmt.runs for stmt in rest):
+            return [replace(s, spread=spread) if isinstance(s, Loop) else s for s in rest]
+        self.again, self.kept, self.body, self.inside = before
+        return []
 
     @property
     def _within(self) -> frozenset[Axis | Local]:

@@ -82,6 +82,8 @@ class Parts(Outlined):
 
         def rows(inside: Known, _: str) -> None:
             self.bounds = {id(loop): ("%low", "%high")}
+            for leaf in dict(loop.spread):
+                self.address[leaf.name] = self.text.reserve(f"[{stmt.block} x {leaf.dtype.memory}]")
             self._run([loop], inside)
             self.bounds = {}
             if any(isinstance(s, Vector) and s.stream for s in statements([loop])):
@@ -117,18 +119,18 @@ class Parts(Outlined):
     def _bring_together(
         self, stmt: Columns, strip: Strip, known: Known, places: Sequence[str], parts: str, column: str
     ) -> None:
-        """What all parts have in ROW columns, paired."""
+        """What all parts have in ROW columns, paired; 0 in columns that there are not, as where rows are read: of what is infinite functions
+        would take their rare way.
+        """
         t, wide, splats = self.text, known[stmt.width].name, self.splats
         self.splats = {}
         mask = self.below(t.index("sub", known[stmt.end].name, column), ROW)
-        nothing = self._identity([strip.fold], ROW)
 
         def one(n: str, _: str) -> Row:
             at = t.index("add", t.index("mul", n, wide), column)
             found = zip(strip.into, places, strict=True)
             rows = [self.kept(leaf.dtype, self._pointer_to(leaf, place, at), ROW) for leaf, place in found]
-            pairs = zip(rows, nothing, strict=True)
-            return [t.let(f"select <{ROW} x i1> {mask}, {x}, {e}", x.lane, ROW) for x, e in pairs]
+            return [t.let(f"select <{ROW} x i1> {mask}, {x}, {x.type} zeroinitializer", x.lane, ROW) for x in rows]
 
         for leaf, x in zip(strip.into, self.blocks([strip.fold], PAIRS, ROW, "0", parts, one), strict=True):
             self.keep(leaf.dtype, x, self._pointer_to(leaf, self.address[leaf.name], column))
