@@ -47,4 +47,3 @@ def test_rows_run_on_in_one_loop():
     nest = xt.plan(xt.empty((700, 3)), x * r * c / xt.sum(x, 0, keepdims=True)).nest
     assert "all that run on as one" in nest and "spread" in nest
     assert xt.plan(xt.empty((700, 3)), x * r * c / xt.sum(x, 0, keepdims=True)).recompute <= 2
-

@@ -142,7 +142,11 @@ class Saving:
         row, (axis, _, _) = self.loops[0][0], self.loops[1]
         columns, rows = repeated(self.kernel.stores, self.bound, row, axis)
         columns = [x for x in columns if x not in self.again]
-        if not 0 < len(columns) + len(rows) <= MOST_REPEATED or self.kernel.reverse or cuts_of(self.kernel.stores, axis):
+        if (
+            not 0 < len(columns) + len(rows) <= MOST_REPEATED
+            or self.kernel.reverse
+            or cuts_of(self.kernel.stores, axis)
+        ):
             return []
         before = dict(self.again), list(self.kept), list(self.body), set(self.inside)
         if columns:

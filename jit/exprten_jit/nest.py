@@ -69,8 +69,9 @@ class Loop:
 @dataclass(frozen=True)
 class Reduce:
     """All `folds` in one pass over their axis: `lanes` elements at a time, or one at a time after the statements of `body`. With
-    `chains` there are so many times the accumulators of the order, to be brought together before the last elements. What is `saved`
-    on the way is stored for each element. `ahead` will be read soon, and is fetched where `far` holds.
+    `chains` there are so many times the accumulators of the order, to be brought together before the last elements; `chained` are those of
+    which this holds where it does not of others: each block is passed over again for them. What is `saved` on the way is stored for each
+    element. `ahead` will be read soon, and is fetched where `far` holds.
     """
 
     axis: Axis
@@ -80,6 +81,7 @@ class Reduce:
     masked: bool
     body: tuple[Stmt, ...]
     chains: int = 1
+    chained: tuple[Fold, ...] = ()
     saved: tuple[Store, ...] = ()
     ahead: tuple[Load, ...] = ()
     far: Value | None = None

@@ -52,11 +52,17 @@ def _reduce(
         last = placed[-1] if placed else None
         reduce = Reduce(node.axis, node.extent, (node,), lanes, masked, tuple(body), _chains(node, lanes))
         if not before and isinstance(last, Reduce) and _alike(last, reduce):
-            folds, fewer, chains = (*last.folds, node), min(last.lanes, lanes), min(last.chains, reduce.chains)
-            placed[-1] = replace(last, folds=folds, lanes=fewer, masked=last.masked and masked, chains=chains)
+            placed[-1] = _together(last, reduce)
         else:
             placed += [*before, reduce]
         done.add(node)
+
+
+def _together(a: Reduce, b: Reduce) -> Reduce:
+    """The folds of both in one pass; those that have chains in another one over each block, if there are others."""
+    lanes, masked, chains = min(a.lanes, b.lanes), a.masked and b.masked, min(a.chains, b.chains)
+    found = [*a.chained, *(node for x in (a, b) if x.chains > chains for node in x.folds)]
+    return replace(a, folds=(*a.folds, *b.folds), lanes=lanes, masked=masked, chains=chains, chained=tuple(found))
 
 
 def _chains(node: Fold, lanes: int) -> int:

@@ -68,7 +68,9 @@ def squares_of(
         return None
     far = _far(kernel)
     past = past_of(kernel, machine, *((row, top, bottom) if tile else (column, left, right)), far)
-    past = _staged(past, kernel, column if tile else row) if past else None
+    past = (
+        _staged(past, kernel, column if tile else row, SET_LINES if abreast == 1 else lanes * abreast) if past else None
+    )
     names = (top, REACH if past and tile else bottom, left, REACH if past and not tile else right)
     ahead = _ahead(_lines(values, column, kernel) if tile else loads, row, column, bool(tile))
     stores = tuple(replace(store, value=value) for store, value in zip(kernel.stores, values, strict=True))
@@ -94,13 +96,13 @@ def _abreast(loads: Sequence[Load], lanes: int, machine: Machine) -> tuple[int, 
     return PART_BYTES // max(sizes), nbytes // PART_BYTES
 
 
-def _staged(past: Past, kernel: Kernel, other: Axis) -> Past:
-    """With a stage for lines of several squares, also where the rows of the target that a square has share a set of the first cache: it
-    holds fewer of them than these are, so that each of their lines has to be made in one go.
+def _staged(past: Past, kernel: Kernel, other: Axis, least: int) -> Past:
+    """With a stage for lines of several squares, also where the rows of the target that a square has, at `least` so many, share a set of the
+    first cache: it holds fewer of them than these are, so that each of their lines has to be made in one go.
     """
     form, size = affine(past.store.offset, other), past.store.leaf.dtype.itemsize
     assert form is not None, "rows of the target lie at regular distances"
-    long = both(dict(kernel.axes)[past.along] >= SIDE, dict(kernel.axes)[other] >= SET_LINES)
+    long = both(dict(kernel.axes)[past.along] >= SIDE, dict(kernel.axes)[other] >= least)
     aliased = both(long, apply("equal", form[0] % (SET_BYTES // size), index(0)))
     when = apply("logical_or", past.when, aliased)
     aliased = both(aliased, apply("logical_not", past.when))

@@ -7,9 +7,11 @@ there is more than one block, results wait on a stack for their partners.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ..ir import Fold, components
 from ..nest import Nest, Reduce, Vector, statements
+from ..placing import CHAINS
 from ..reducers import Order
 from ..rewrite import affine
 from .llvm_accumulators import Row, bodies_of, dtypes_of
@@ -55,6 +57,12 @@ class Folds(Extremes):
                     self.value(part, known, None)
 
         def block(start: str, end: str) -> Row:
+            if stmt.chained:
+                found: dict[Fold, Row] = {}
+                for part in _passes(stmt):
+                    row = iter(self._along(part, order, known, start, end))
+                    found |= {node: [next(row) for _ in node.dtypes] for node in part.folds}
+                return [x for node in stmt.folds for x in found[node]]
             if stmt.lanes > 1:
                 return self._along(stmt, order, known, start, end)
             return self._one_by_one(stmt, order, known, start, end, run)
@@ -220,3 +228,10 @@ class Folds(Extremes):
 
         t.repeat(low, high, one)
         t.while_(lambda: t.let(f"icmp sgt i64 {get(height)}, 0", "i1").name, pop)
+
+
+def _passes(stmt: Reduce) -> tuple[Reduce, Reduce]:
+    """A pass over a block, and one over it as it lies in the first cache, for what is taken in chains."""
+    others = tuple(node for node in stmt.folds if node not in stmt.chained)
+    again = replace(stmt, folds=stmt.chained, chains=CHAINS, chained=(), saved=(), ahead=(), far=None)
+    return replace(stmt, folds=others, chained=()), again

@@ -47,10 +47,10 @@ class Outer(Runs):
         fills = self._fills(columns, stmt.axis)
         rest = [s for s in columns.body[len(strips) :] if s not in fills]
         read = _read(rest)
-        slots = [
-            (leaf, t.reserve(f"[{many * width} x {leaf.dtype.memory}]")) for leaf, _ in columns.saved if leaf in read
-        ]
-        for leaf, _ in slots:
+        kept = [leaf for leaf, _ in columns.saved if leaf in read]
+        made_here = {leaf for strip in strips for leaf in strip.into} | {s.leaf for fill in fills for s in fill.stores}
+        slots = [(leaf, t.reserve(f"[{many * width} x {leaf.dtype.memory}]")) for leaf in kept if leaf in made_here]
+        for leaf in kept:
             self.address[leaf.name] = t.reserve(f"[{columns.block} x {leaf.dtype.memory}]")
 
         plain = self._plain_store(rest, stmt.axis)
