@@ -1118,9 +1118,9 @@ def test_a_second_run_compiles_nothing_and_allocates_nothing(name):
         with xt.no_compile() if shape == (20, 22) else xt.options():
             e = ours(xt.asarray(normal(shape)))
             out = xt.zeros(e.shape, e.dtype)
-            before = xt.memory.allocations, xt.memory.bytes_in_use
+            allocations = xt.memory.allocations  # the bytes in use may fall meanwhile: garbage of other tests
             out[...] = e
-            assert (xt.memory.allocations, xt.memory.bytes_in_use) == before
+            assert xt.memory.allocations == allocations
 
 
 def test_columns_of_a_padded_expression_with_means_of_rows():
