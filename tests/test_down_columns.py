@@ -170,3 +170,20 @@ def test_positions_in_columns_of_two_axes_are_found_at_once(shape, threads):
             mine = view * np.arange(count, dtype=np.float32).reshape(lie)
             assert np.array_equal(xt.evaluate(xt.argmax(counted, 1)).numpy(), mine.argmax(1))
             assert np.array_equal(xt.evaluate(xt.sum(counted, 1)).numpy(), mine.sum(1))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "uint64", "bool"])
+def test_integers_down_few_columns_are_read_as_they_lie(dtype):
+    rng = np.random.default_rng(0)
+    for columns in range(2, 9):
+        for rows in (1, 3, 255, 257, 1_024, 4_097, 20_011):
+            x = rng.integers(0, 2 if dtype == "bool" else 120, (rows, columns)).astype(dtype)
+            weights = rng.integers(0, 3, (1, columns)).astype(dtype)
+            a, b = xt.asarray(x), xt.asarray(weights)
+            for bits in (512, 256, 128):
+                with xt.options(vector_bits=bits, num_threads=1 + rows % 2):
+                    for name in ("max", "min", "sum", "prod", "any", "all", "count_nonzero"):
+                        got = xt.evaluate(getattr(xt, name)(a, 0)).numpy()
+                        assert np.array_equal(got, getattr(np, name)(x, axis=0)), (name, x.shape, bits)
+                    got = xt.evaluate(xt.sum(a * b, 0, keepdims=True)).numpy()
+                    assert np.array_equal(got, np.sum(x * weights, axis=0, keepdims=True)), (x.shape, bits)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
+from ..early import AHEAD_BYTES
 from ..ir import Axis, Fold, Load, Value
 from ..nest import Vector
 from ..reducers import halved, in_order, reducer_of
@@ -32,6 +33,8 @@ class Beside(InItems):
         """As many whole blocks as a vector has rows, from `start` on, paired."""
         assert node.order is not None, "a scheduled fold has an order"
         t, order, many, width = self.text, node.order, len(items.each), items.width
+        if (lying := self._rows_in_any_order(node, loop, items)) > 1:
+            return self._in_any_order(node, loop, known, start, replace(items, each=items.each[:1]), lying, many)
         firsts = [t.index("add", start, n * order.block) for n in range(many)]
 
         def row(k: str) -> tuple[Lanes, list[Known]]:
@@ -55,6 +58,54 @@ class Beside(InItems):
             even, odd = ([self._every_other(x, width, half) for x in sums] for half in (0, 1))
             sums = self.combine(node, even, odd)
         return sums
+
+    def _rows_in_any_order(self, node: Fold, loop: Vector, items: Items) -> int:
+        """How many rows that lie side by side a vector holds, of integers whose results are the same in any order; 0 where it is none of these."""
+        exact = reducer_of(node.reducer).exact(node.dtype) and node.dtype.kind != "f"
+        packed = self._packed(node, loop.axis)
+        return loop.lanes // items.width if exact and self._lie(node, loop.axis, packed) else 0
+
+    def _in_any_order(
+        self, node: Fold, loop: Vector, known: Known, start: str, items: Items, rows: int, many: int
+    ) -> Row:
+        """So many blocks, `rows` rows in a vector as they lie."""
+        assert node.order is not None, "a scheduled fold has an order"
+        t, columns, join = self.text, self.nest.kernel.few, partial(self.join, node)
+        width = rows * items.width
+        lying = Items(items.row, width, rows * columns, items.each, tuple(c % columns for c in range(width)))
+        inside, begin = self.lanes_of(loop, known, lying)
+        lanes = begin.items
+        assert lanes is not None, "lanes of items"
+        self._compute_outside(node, inside, begin)
+        steps = min(node.order.lanes, node.order.block // rows)
+
+        def at(k: str) -> Row:
+            here = {**lanes.each[0], node.axis: Lanes(t.index("add", start, k), INDEX_TYPE)}
+            found, where = dict(inside), replace(begin, items=replace(lanes, each=(here,)))
+            return [self.widened(self.value(x, found, where), where.count) for x in node.bodies]
+
+        loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
+        nbytes = columns * max((x.leaf.dtype.itemsize for x in loads), default=1)
+        far = t.let(f"icmp sge i64 {self.value(node.extent, known, None).name}, {FAR_BYTES // nbytes}", "i1").name
+
+        def fetch(k: str) -> None:
+            row = Lanes(t.index("add", start, k), INDEX_TYPE)
+            here = {**known, loop.axis: Lanes(begin.at, INDEX_TYPE), node.axis: row}
+            self.fetch_from(loads, here, steps * rows * nbytes, AHEAD_BYTES)
+
+        def step(k: str, sums: list[Row]) -> list[Row]:
+            if loads:
+                t.when(far, lambda: fetch(k))
+            return [join(x, at(t.index("add", k, n * rows))) for n, x in enumerate(sums)]
+
+        nothing = [self._identity([node], width) for _ in range(steps)]
+        x = in_order(self._carry("0", str(many * node.order.block), steps * rows, nothing, step), join)
+        while rows > 1:
+            rows //= 2
+            half = [min(c, rows * columns - 1) for c in range(rows * items.width)]
+            a, b = ([self._shuffled(v, v, [h * rows * columns + c for c in half]) for v in x] for h in (0, 1))
+            x = join(a, b)
+        return x
 
     def fetching(
         self,
