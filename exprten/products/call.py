@@ -19,9 +19,9 @@ from ..expression.expand import expanded
 from ..expression.expr import Expr
 from ..expression.leaf import Leaf
 from ..options import count, in_room, may_compile
-from ..statement.arrange import Arranged, Signature
 from ..statement.launch import launch_of
 from ..statement.running import RELEASE, Launch, Statement
+from ..statement.signature import Arranged, Signature
 from .calltext import flops
 from .matrices import Matrices, matrices
 from .ongpu import launched

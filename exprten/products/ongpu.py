@@ -24,9 +24,9 @@ from ..expression.leaf import Leaf
 from ..expression.product import Dot, dot_of
 from ..gpu.driver import driver, launching
 from ..modes import MODES
-from ..statement.arrange import Arranged, Signature
 from ..statement.grids import Launching, refused
 from ..statement.running import Launch, Statement, call
+from ..statement.signature import Arranged, Signature
 from ..storage.buffer import borrow
 from ..storage.device import Device
 from .gemms import Multiplied, at_run_time, batch_of, factors_of, gemms, looks_away

@@ -31,10 +31,10 @@ from ..expression.key import Key
 from ..expression.remap import IndexMap
 from ..options import Options
 from ..storage.device import Device
-from .arrange import Signature
 from .lower import Made
 from .positions import elsewhere, settled
 from .recompute import Row, rows
+from .signature import Signature
 
 SOURCES = Path(__file__).parents[1]  # of exprten: any of its modules may decide what a kernel is
 VERIFY = os.environ.get("EXPRTEN_VERIFY_CACHE", "0") not in ("", "0")

@@ -26,9 +26,9 @@ from ..expression.shape import Layout
 from ..options import DEFAULT, Options
 from ..storage.buffer import Buffer
 from ..storage.device import DEFAULT_STREAM, cpu
-from .arrange import Arranged
 from .gather import Gathered
 from .grids import Launching, StreamQueue
+from .signature import Arranged
 
 MAX_OPERANDS = 64  # leaves and scalars of a directly called statement
 # Runs found again before a direct call is made, and how many the statement may have then. To make one takes 10 ms and saves 20 us a

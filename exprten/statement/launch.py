@@ -25,11 +25,12 @@ from ..modes import Mode
 from ..options import USE_CTYPES, count, counters, in_room, may_compile, of_kernel
 from ..storage.buffer import Buffer
 from . import cached, direct, recompute
-from .arrange import Arranged, Operand, Signature, arrange
+from .arrange import arrange
 from .grids import Grids
 from .lower import Lowered, MovedError, lower
 from .positions import Elsewhere, elsewhere, wrong
 from .running import RELEASE, Launch, Statement, run_pinned
+from .signature import Arranged, Operand, Signature
 
 DIRECT_AFTER = min(direct.AFTER)  # runs found again before anything is called directly
 MAX_LAUNCHES = 4096  # remembered statements with their shapes; beyond it the table starts afresh

@@ -36,8 +36,8 @@ from exprten_jit.rewrite import affine, guarded, substitute, walk
 from exprten_jit.widen import widened
 
 from ..expression.key import Key
-from .arrange import Arranged, Operand, Signature, Ways
 from .gather import WEAK
+from .signature import Arranged, Operand, Signature, Ways
 
 Index = tuple[Value, ...]
 Loops = tuple[tuple[Axis, Value], ...]  # axes with their extents

@@ -24,9 +24,9 @@ from ..options import USE_CTYPES, Options
 from ..storage.buffer import Buffer, pinned
 from ..storage.device import fenced
 from . import cached
-from .arrange import Arranged
 from .gather import Gathered
 from .grids import Grids, Launching, StreamQueue, queue_of
+from .signature import Arranged
 
 RELEASE = 1 << 20  # elements, 0.1 ms and more: letting the interpreter lock go, with the memory pinned, costs 3 to 7 us
 

@@ -1,0 +1,79 @@
+"""What decides a kernel's machine code, and the sizes that go with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from exprten_jit.dtypes import DType
+
+from ..options import Options
+from .axes import Folded
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A leaf as a kernel sees it: for each of its axes a stride that is known (0, 1, -1) or an argument (None).
+
+    In a plain statement the axes are the statement's, else the leaf's own.
+    """
+
+    name: str
+    dtype: DType
+    classes: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ways:
+    """What of the layouts decides how a kernel is scheduled: fields of `exprten_jit.ir.Kernel`, `onto` as the number of the axis, `within`
+    with the names of extents.
+    """
+
+    short: int = 0  # most elements of the rows that are folded, where vectors take one in each lane
+    packed: bool = False  # all of these have as many, and lie side by side
+    keeps: bool = False  # of a target that nothing overlaps: a value may lie in it until it is stored
+    tiles: bool = False  # something runs on along another axis than the target; elements may be stored in any order
+    runs: bool = (
+        False  # rows of few columns run on, where a row or a column is broadcast; and short rows that are folded
+    )
+    rows: bool = False  # folds lie nearer together than the innermost axis does
+    few: int = 0  # most columns that folds run across, where rows are taken whole
+    low: bool = False  # and each fold takes one block of rows
+    narrow: int = 0  # elements of the target's packed rows, where what is folded runs on across them
+    squares: bool = False  # what lies across has a vector of elements on both axes
+    onto: int | None = None  # the axis along which the columns that folds run across run on
+    down: int = 0  # rows that every fold takes, across the innermost axis
+    within: tuple[tuple[str, int], ...] = ()  # extents of rows that are folded inside of another fold, which are so few
+
+
+@dataclass(frozen=True)
+class Signature(Ways):
+    """What decides a kernel's machine code; two statements with equal signatures share it."""
+
+    op: str | None  # what combines the target with the value
+    joined: int | None  # the axis along which the targets, the first `targets` operands, are one
+    targets: int
+    types: tuple[DType, ...]  # what both are converted to for it; without an `op`, the target's type
+    structure: tuple[tuple[Any, ...], ...]
+    operands: tuple[Operand, ...]
+    axes: tuple[int, ...]  # the target's axes, outermost loop first; in a plain statement just numbered
+    indexed: bool
+    reverse: bool
+    options: Options
+    lead: int = 0  # axes of one element that the value has before the target's
+    folded: tuple[Folded, ...] = ()  # for each Reduce
+    count: int = 0  # what each number is that counts what is folded, where that is known
+    device: str = "cpu"  # the kind of device
+    decided: tuple[
+        bool | None, ...
+    ] = ()  # of a joined target: guards of Remaps that hold everywhere in a part, or nowhere
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """A signature, and the sizes that go with it: names and numbers, in the kernel's order."""
+
+    signature: Signature
+    sizes: tuple[tuple[str, int], ...]
+    extents: tuple[tuple[int, ...], ...]  # of the loops, outermost first, for each target
+    shifts: tuple[int, ...]  # bytes from each operand's address to the kernel's, where an axis was turned round

@@ -1,0 +1,135 @@
+"""How a statement's loops go: over which axes, in which order, and what each operand's strides along them are.
+
+A statement of element-wise operations only is *plain*: its axes are ordered by the target's strides, turned to run upwards, and
+merged where every operand runs on. A statement with a Remap, a counter or a fold is *indexed*: its axes are the target's, because
+indices mean something there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ..expression.shape import Layout, broadcast_strides
+from .axes import Same
+from .gather import Gathered
+from .lying import rows_apart
+from .nested import Pairs, rows_last, rows_within
+from .orders import loops_of, short_rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What the loops follow from: the operands' layouts, the target's first, and what may be done to them."""
+
+    found: Gathered
+    layouts: Sequence[Layout]
+    same: Same | None  # of a statement with folds
+    joined: int | None  # the axis along which the targets are one
+    reverse: bool
+    loops: Sequence[int] | None  # another order of the loops, by position in the usual one
+    cpu: bool
+    apart: bool  # no operand overlaps the target at other places
+
+    @property
+    def loose(self) -> bool:
+        """Whether elements may be stored in any order."""
+        return self.apart and not self.reverse and self.joined is None
+
+    @property
+    def free(self) -> bool:
+        """Whether loops of our own choice may run."""
+        return self.loose and self.cpu
+
+    @property
+    def vectors(self) -> bool:
+        """Whether a vector may take a row in each lane."""
+        return self.cpu and not self.reverse and self.joined is None and self.loops is None
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The axes in the order of the loops, their extents, the strides of each operand along the target's axes, and elements from each
+    operand's first to the kernel's, where an axis was turned round.
+    """
+
+    axes: list[int]
+    extents: list[int]
+    strides: list[list[int]]
+    shifts: list[int]
+    short: int = 0  # most elements of the rows that are folded, where vectors take one in each lane
+    packed: bool = False  # all of these have as many, few, and lie side by side
+    beside: bool = False  # more lie side by side
+    pairs: Pairs = field(default_factory=dict)  # rows that are folded inside of another fold
+
+
+def walked(given: Given) -> Walk:
+    """The loops of a statement."""
+    # The order of folds follows from that of the axes, which is therefore one on all devices.
+    walk = (_indexed if given.found.indexed else _plain)(given.layouts, given.joined)
+    if given.same is not None:
+        walk = _folding(walk, given, given.same)
+    if given.loops is not None:
+        return replace(walk, axes=[walk.axes[k] for k in given.loops], extents=[walk.extents[k] for k in given.loops])
+    if not given.free or given.same is not None or given.found.indexed:
+        return walk
+    if woven := rows_apart(given.found, walk.axes, walk.extents, walk.strides):
+        axes, extents = woven
+        return replace(walk, axes=axes, extents=extents, short=extents[-2], packed=True)
+    return walk
+
+
+def _folding(walk: Walk, given: Given, same: Same) -> Walk:
+    """The same of a statement with folds."""
+    goal = given.layouts[0]
+
+    def along(axes: list[int]) -> Walk:
+        return replace(walk, axes=axes, extents=[goal.shape[k] for k in axes])
+
+    if given.vectors and (rows := short_rows(walk.axes, same, goal)):
+        axes, short, packed, beside = rows
+        return replace(along(axes), short=short, packed=packed, beside=beside)
+    walk = along(loops_of(walk.axes, same, goal, given.loose, given.reverse))
+    pairs = rows_within(same) if given.vectors else {}
+    order = rows_last(walk.axes, same, goal, pairs) if pairs and given.free else []
+    if order:
+        walk = replace(along(order), short=goal.shape[order[-2]], packed=True)
+    return replace(walk, pairs=pairs)
+
+
+def _indexed(layouts: Sequence[Layout], joined: int | None) -> Walk:
+    target = layouts[0]
+    axes = [k for k, n in enumerate(target.shape) if n != 1 or k == joined]
+    axes.sort(key=lambda k: -abs(target.strides[k]))
+    strides = [[0 if n == 1 else s for n, s in zip(view.shape, view.strides, strict=True)] for view in layouts]
+    return Walk(axes, [target.shape[k] for k in axes], strides, [0] * len(layouts))
+
+
+def _plain(layouts: Sequence[Layout], _: int | None) -> Walk:
+    target = layouts[0]
+    spread = [broadcast_strides(view.shape, view.strides, target.shape) for view in layouts]
+    axes = [k for k, n in enumerate(target.shape) if n != 1]
+    axes.sort(key=lambda k: -abs(target.strides[k]))
+    extents = [target.shape[k] for k in axes]
+    strides = [[s[k] for k in axes] for s in spread]
+    shifts = [0] * len(layouts)
+    for k, n in enumerate(extents):
+        if strides[0][k] < 0:  # walk the target upwards: every operand turns round with it
+            for view, steps in enumerate(strides):
+                shifts[view] += (n - 1) * steps[k]
+                steps[k] = -steps[k]
+    return _merged(extents, strides, shifts)
+
+
+def _merged(extents: list[int], strides: list[list[int]], shifts: list[int]) -> Walk:
+    """Neighbouring axes become one where every operand runs on from one to the next."""
+    kept: list[int] = []
+    lengths: list[int] = []
+    for k, n in enumerate(extents):
+        if kept and all(s[kept[-1]] == s[k] * n for s in strides):
+            lengths[-1] *= n
+            kept[-1] = k
+        else:
+            kept.append(k)
+            lengths.append(n)
+    return Walk(list(range(len(kept))), lengths, [[s[k] for k in kept] for s in strides], shifts)
