@@ -459,6 +459,21 @@ def test_rows_of_a_target_that_share_a_set_of_the_first_cache(dtype, shape):
         assert (memory[:, :before] == 7).all() and (memory[:, before + shape[0] :] == 7).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
+def test_rows_of_a_target_a_multiple_of_1_kib_apart_are_filled_by_wide_tiles(dtype):
+    x = np.random.default_rng(0).integers(-40, 40, (70, 333)).astype(dtype)
+    a = xt.asarray(x)
+    for apart in (1024, 1536, 2048):
+        memory = np.full((333, apart // x.itemsize), 7, dtype)
+        out = xt.asarray(memory[:, :70])
+        for e, want in ((a.T * 3, x.T * 3), ((a - xt.max(a, 1, keepdims=True)).T, (x - x.max(1, keepdims=True)).T)):
+            memory[...] = 7
+            out[...] = e
+            np.testing.assert_array_equal(memory[:, :70], want)
+            assert (memory[:, 70:] == 7).all()
+    assert f"(out_s0 // {1024 // x.itemsize}) *" in xt.plan(out, a.T * 3).nest
+
+
 def test_complex_numbers_are_stored_across():
     x = (np.arange(700) + 2j).astype(np.complex64).reshape(10, 70)
     assert_same_bits(

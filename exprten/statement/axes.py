@@ -10,8 +10,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
+
+from exprten_jit.ir import Value, axis, index, size
+from exprten_jit.rewrite import affine
 
 from ..expression.reduction import Over
+from ..expression.remap import IndexMap
 from ..expression.shape import Layout, Shape, intern_shape
 from ..expression.shape import layout as layout_of
 from .gather import WEAK, Gathered, ones
@@ -43,9 +48,44 @@ class Same:
         shape = (self.target if n == TARGET else self.found.shapes[n]) or ()
         return [None if extent == 1 else self.of((n, k)) for k, extent in enumerate(shape)]
 
+    @cached_property
+    def reads(self) -> list[dict[int, set[int]]]:
+        """For each entry and its axes, the target's axes whose index decides what is read along it, through Remaps too."""
+        found, last = self.found, len(self.found.shapes) - 1
+        reads: list[dict[int, set[int]]] = [{} for _ in found.shapes]
+
+        def pass_on(n: int, k: int, axes: set[int]) -> None:
+            reads[n][k] = reads[n].get(k, set()) | axes
+
+        for (_, k), (_, of) in _aligned(TARGET, self.target, last, found.shapes[last]):
+            pass_on(last, of, {k})
+        for n, (entry, shape) in reversed(list(enumerate(zip(found.structure, found.shapes, strict=True)))):
+            if entry[0] == WEAK or shape is None or entry[0].op == "leaf":
+                continue
+            key, refs, own = entry[0], [ref for ref in entry[1 : 1 + len(entry[0].args)] if ref != WEAK], reads[n]
+            if key.op == "reduce":
+                kept = key.map.kept
+                for ref in refs:
+                    for k, of in zip(kept if key.map.keepdims else range(len(kept)), kept, strict=True):
+                        pass_on(ref, of, own.get(k, set()))
+                continue
+            if key.op == "remap":
+                source, *refs = refs
+                for k, value in enumerate(key.map.index):
+                    pass_on(source, k, {a for o, axes in own.items() if axis(f"o{o}") in value.free for a in axes})
+            for ref in refs:
+                for (_, k), (_, of) in _aligned(n, shape, ref, found.shapes[ref]):
+                    pass_on(ref, of, own.get(k, set()))
+        return reads
+
+    def axes_of(self, n: int) -> set[int]:
+        """The target's axes whose index decides which of an entry's elements is read."""
+        return set().union(*self.reads[n].values())
+
     def _built(self) -> Iterator[tuple[Place, Place]]:
         """Pairs that an operation makes one."""
         found = self.found
+        params = iter(found.params)
         yield from _aligned(TARGET, self.target, len(found.shapes) - 1, found.shapes[-1])
         for n, (entry, shape) in enumerate(zip(found.structure, found.shapes, strict=True)):
             if entry[0] == WEAK or shape is None:
@@ -57,7 +97,10 @@ class Same:
                 yield from (((n, k), (ref, of)) for ref in refs for k, of in zip(mine, kept, strict=True))
                 yield from (((refs[0], k), (ref, k)) for ref in refs[1:] for k in key.map.axes)
                 continue
-            for ref in refs[1:] if key.op == "remap" else refs:
+            if key.op == "remap":
+                yield from _read_alike(n, shape, refs[0], found.shapes[refs[0]], key.map, next(params))
+                refs = refs[1:]
+            for ref in refs:
                 if ref != WEAK:
                     yield from _aligned(n, shape, ref, found.shapes[ref])
 
@@ -79,6 +122,21 @@ def leaves_of(found: Gathered) -> list[int]:
 def _aligned(n: int, shape: Shape, ref: int, operand: Shape | None) -> Iterator[tuple[Place, Place]]:
     lead = len(shape) - len(operand or ())
     yield from (((n, lead + k), (ref, k)) for k, m in enumerate(operand or ()) if m != 1 and lead + k >= 0)
+
+
+def _read_alike(
+    n: int, shape: Shape, ref: int, source: Shape | None, read: IndexMap, params: Sequence[int]
+) -> Iterator[tuple[Place, Place]]:
+    """The axes of a Remap whose index is that of its source, from the first to the last, wherever it reads."""
+    for k, m in enumerate(source or ()) if read.valid is None else ():
+        for of, own in enumerate(shape):
+            form = affine(read.index[k], axis(f"o{of}")) if own == m != 1 else None
+            if form and form[0] == index(1) and _is_zero(form[1], params):
+                yield (n, of), (ref, k)
+
+
+def _is_zero(value: Value, params: Sequence[int]) -> bool:
+    return value == index(0) or any(value == size(f"p{n}") for n, number in enumerate(params) if number == 0)
 
 
 Folded = tuple[Over, tuple[str | None, ...]]  # of a Reduce: what it folds, and the names of the extents of these axes

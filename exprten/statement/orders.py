@@ -20,7 +20,7 @@ def folds_first(axes: list[int], same: Same) -> list[int]:
     """
     if not 2 < len(axes) <= MAX_PERMUTED + 1:
         return axes
-    needs = [{d[1] for d in same.dims(n) if d is not None and d[0] == TARGET} for n in same.found.folds]
+    needs = [same.axes_of(n) for n in same.found.folds]
 
     def repeated(order: tuple[int, ...]) -> int:
         total = 0
@@ -85,17 +85,19 @@ def across_inside(axes: list[int], same: Same) -> list[int]:
     such folds are taken across, however many elements there are. Nothing where there is none, or where a fold runs along its elements
     and depends on that axis.
     """
-    found, wanted, rows = same.found, list[Place](), set[Place | None]()
+    found, wanted, rows = same.found, list[int](), set[int]()
     near = {n: _nearest(same, n, view) for n, view in zip(leaves_of(found), found.layouts, strict=True)}
     for n in found.folds:
         key, ref = found.structure[n][:2]
         over = {p for k, p in enumerate(same.dims(ref)) if k in key.map.axes}
         places = [near[m] for m in sorted(_largest_below(same, ref))]
         if over.isdisjoint(p for p in places if p is not None):
-            wanted += [p for p in places if p in same.dims(n) and p is not None]
+            mine = enumerate(same.dims(n))
+            near_it = {p: same.reads[n].get(k, set()) for k, p in mine if p is not None}
+            wanted += [k for p in places if p in near_it for k in sorted(near_it[p])]
         else:
-            rows.update(same.dims(n))
-    inner = [k for p in wanted if p not in rows for k in axes if same.of((TARGET, k)) == p]
+            rows |= same.axes_of(n)
+    inner = [k for k in wanted if k not in rows and k in axes]
     if not inner:
         return []
     last = axes[-1] if axes[-1] in inner else inner[0]
@@ -223,8 +225,8 @@ def nearest_inside(axes: list[int], same: Same, target: Layout) -> list[int]:
     size, n, view = max(views, key=lambda found: found[:2], default=(0, 0, target))
     if size < SMALL * target.size:
         return axes
-    near = {p for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and abs(s) == 1}
-    inner = [k for k in axes if same.of((TARGET, k)) in near]
+    near = set().union(*(same.reads[n].get(k, set()) for k, s in enumerate(view.strides) if abs(s) == 1))
+    inner = [k for k in axes if k in near]
     return [*(k for k in axes if k not in inner), *inner]
 
 
@@ -232,16 +234,14 @@ def rows_outside(axes: list[int], same: Same) -> list[int]:
     """The target's axes with one innermost that no fold depends on, where folds of rows depend on the innermost one: vectors cannot run
     along it, and every fold would be repeated for each of its elements.
     """
-    found, needs, owned = same.found, set[Place](), False
+    found, needs, owned = same.found, set[int](), False
     units = {n: _unit(same, n, view) for n, view in zip(leaves_of(found), found.layouts, strict=True)}
     for n in found.folds:
         key, ref = found.structure[n][:2]
         folded = {p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes}
-        needs.update(p for p in same.dims(n) if p is not None)
-        owned = owned or (
-            same.of((TARGET, axes[-1])) in same.dims(n) and any(units[m] in folded for m in _largest_below(same, ref))
-        )
-    free = [k for k in axes if same.of((TARGET, k)) not in needs]
+        needs |= same.axes_of(n)
+        owned = owned or (axes[-1] in same.axes_of(n) and any(units[m] in folded for m in _largest_below(same, ref)))
+    free = [k for k in axes if k not in needs]
     return [*(k for k in axes if k != free[-1]), free[-1]] if owned and free else axes
 
 

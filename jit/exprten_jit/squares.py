@@ -27,6 +27,7 @@ from .vectors import computed, cost_of, roots_of, vector_over
 LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
 SET_BYTES = 4096  # from one line of the first cache to the next in the same set, on all processors of today
+NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds fewer than a thousand of them, each with its line
 SET_LINES = 9  # in which there are 8 lines, or 12
 PART_BYTES = 16  # of a register: shuffles within it are cheap
 MOST_TURNED = 2  # sources: more registers than there are
@@ -115,7 +116,11 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
     by_rows, by_columns = (*loops[0], top, bottom), (*loops[1], left, right)
     goal, source = (by_rows, by_columns) if squares.across else (by_columns, by_rows)
     inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), around=LONG_SIDE, least=squares.lanes)
-    long = apply("logical_or", squares.when, goal[2] >= source[2])
+    store, other = squares.stores[0], squares.column if squares.across else squares.row
+    form = affine(store.offset, other)
+    assert form is not None, "rows of the target lie at regular distances"
+    in_sets = apply("equal", form[0] % (NEXT_SET // store.leaf.dtype.itemsize), index(0))
+    long = apply("logical_or", apply("logical_or", squares.when, goal[2] >= source[2]), in_sets)
     side = apply("where", long, index(LONG_SIDE), index(squares.long))
     scratch = [(past.length if past else LONG_SIDE + squares.long, store.leaf) for store in saved]
     scratch += [(past.length * squares.lanes * squares.abreast, past.stage)] if past else []

@@ -285,7 +285,7 @@ class Loops(Outer):
         """`groups` times `lanes` indices from `i`: everything is loaded and computed before anything is stored."""
         if stmt.far is not None and mask is None and lanes > 1 and groups == stmt.unroll:
             t = self.text
-            t.when(known[stmt.far].name, lambda: self.fetch_along(stmt.ahead, stmt.axis, known, i, lanes * groups))
+            t.when(known[stmt.far].name, lambda: self.fetch_along(stmt.ahead, stmt.axis, dict(known), i, lanes * groups))
         woven = stmt.woven and groups > 1
         starts = [(g & -2 if woven else g) * lanes for g in range(groups)]
         places = [Where(stmt.axis, self.text.index("add", i, g), lanes, mask, stream, woven) for g in starts]

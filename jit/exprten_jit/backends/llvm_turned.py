@@ -104,6 +104,7 @@ class Turned(Folds):
         t, width = self.text, min(self.most, where.count)
         assert node.order is not None, "a scheduled fold has an order"
         chains = max(1, node.order.lanes // width)
+        abreast = where.count // width if where.count * _widest(node) <= self.machine.vector_bits else 1
         left = self.splat(Lanes(self._narrow(known[node.extent].name), "i32"), width)
         firsts = range(0, self.most, width)
         masks = [None if first + width <= self.least else self._below(left, first) for first in firsts]
@@ -128,15 +129,16 @@ class Turned(Folds):
             return halved([reduce(join, parts[n::chains]) for n in range(min(chains, len(parts)))], combine)
 
         def rows(first: int, many: int) -> Row:
-            """A number for each of as many lanes: first of the first row."""
+            """A number for each of as many lanes, `abreast` times: first of the first row."""
             if many == 1:
-                return row(first)
-            a, b = rows(first, many // 2), rows(first + many // 2, many // 2)
+                beside = [row(first + n) for n in range(abreast)]
+                return [self._joined(column) for column in zip(*beside, strict=True)]
+            a, b = rows(first, many // 2), rows(first + many // 2 * abreast, many // 2)
             size = 2 * width // many
             low, high = ([self._halves(x, y, size, half) for x, y in zip(a, b, strict=True)] for half in (0, 1))
             return combine(low, high)
 
-        found = [rows(first, width) for first in range(0, where.count, width)]
+        found = [rows(first, width) for first in range(0, where.count, width * abreast)]
         return [self._joined(column) for column in zip(*found, strict=True)]
 
     def _one_row(self, node: Fold, known: Known, where: Where, r: int) -> Known:

@@ -1,0 +1,60 @@
+"""What is made of folds, read at other places: loops go so that no fold is done again for every element, and every element is NumPy's."""
+
+import numpy as np
+import pytest
+
+import exprten as xt
+
+READ = {
+    "transposed": lambda m, e: e.T,
+    "reversed": lambda m, e: e[::-1],
+    "reversed both ways, transposed": lambda m, e: e.T[::-1, ::-1],
+    "some rows": lambda m, e: e.T[:, 1:],
+    "some columns": lambda m, e: e[3:, 2:-1],
+    "every third": lambda m, e: e.T[::2, ::3],
+    "one row": lambda m, e: e[2],
+    "one column": lambda m, e: e[:, 2],
+    "twice": lambda m, e: e.T[::-1].T[:, 1:],
+    "beside a transpose": lambda m, e: e.T * 2 + e.T[::-1],
+    "repeated": lambda m, e: m.broadcast_to(e, (3, *e.shape)),
+    "padded": lambda m, e: xt.pad(e.T, 1) if m is xt else np.pad(e.T, 1),
+}
+FOLDED = {
+    "rows": lambda m, x: x - m.max(x, 1, keepdims=True),
+    "columns": lambda m, x: x - m.max(x, 0, keepdims=True),
+    "of a transpose": lambda m, x: (x.T - m.max(x.T, 0, keepdims=True)).T,
+    "both": lambda m, x: x - m.max(x, 0, keepdims=True) * m.min(x, 1, keepdims=True),
+    "nested": lambda m, x: x - m.sum(x - m.max(x, 1, keepdims=True), 1, keepdims=True),
+    "a row of its own": lambda m, x: x - m.max(x.T, 0)[:, None],
+}
+
+
+@pytest.mark.parametrize("folded", FOLDED)
+@pytest.mark.parametrize("read", READ)
+def test_folds_that_are_read_elsewhere(read, folded):
+    rng = np.random.default_rng(0)
+    for dtype in ("float32", "int16"):
+        for shape in ((70, 90), (300, 5), (6, 400)):
+            x = rng.integers(-9, 9, shape).astype(dtype)
+            want = READ[read](np, FOLDED[folded](np, x))
+            e = READ[read](xt, FOLDED[folded](xt, xt.asarray(x)))
+            for out in (xt.empty(want.shape, want.dtype), xt.empty(want.shape[::-1], want.dtype).T):
+                for threads in (1, 2):
+                    with xt.options(num_threads=threads):
+                        out[...] = e
+                    np.testing.assert_array_equal(out.numpy(), want)
+
+
+@pytest.mark.parametrize("read", [name for name in READ if name != "repeated"])
+@pytest.mark.parametrize("folded", ["rows", "columns", "of a transpose"])
+def test_no_fold_is_done_again_for_every_element(read, folded):
+    e = READ[read](xt, FOLDED[folded](xt, xt.ones((70, 333))))
+    assert xt.plan(xt.empty(e.shape), e).recompute <= 2
+
+
+def test_a_fold_below_a_transpose_has_the_bits_of_one_above_it():
+    x = np.random.default_rng(0).standard_normal((333, 1000)).astype(np.float32)
+    a = xt.asarray(x)
+    above = xt.evaluate(a.T / xt.sum(a.T, 0, keepdims=True)).numpy()
+    assert xt.evaluate((a / xt.sum(a, 1, keepdims=True)).T).numpy().tobytes() == above.tobytes()
+    assert (above == xt.evaluate(a / xt.sum(a, 1, keepdims=True)).numpy().T).all()
