@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from .cuts import cuts_of
+from .cuts import PIECE_NAME, cuts_of
 from .derived import apply
 from .dtypes import INDEX
 from .early import fetched_early, next_rows
@@ -61,7 +61,8 @@ def columns_of(
 
 
 def by_columns(kernel: Kernel, axis: Axis, bound: frozenset[Axis | Local]) -> bool:
-    within = any(isinstance(x, Local) for x in bound)  # there is a block of columns already
+    # there is a block of columns already
+    within = any(isinstance(x, Local) and not x.name.startswith(PIECE_NAME) for x in bound)
     return not (axis is ONE or kernel.reverse or within or cuts_of(kernel.stores, axis))
 
 
@@ -100,7 +101,7 @@ class Saving:
     body: list[Stmt] = field(default_factory=list)
 
     def nest(self, folds: list[Fold], saved: Sequence[Value]) -> Columns:
-        axis, _, extent = self.loops[-1]
+        axis, low, extent = self.loops[-1]
         held = kept_of_rows(self.kernel, folds) if _keeps_rows(self.kernel, self.machine, self.loops) else None
         for node in folds:
             if held and node is held[0]:
@@ -124,6 +125,7 @@ class Saving:
             self.width,
             twice,
             held[1].value if held else None,
+            low=low,
         )
 
     def _stored(self, folds: list[Fold]) -> list[Stmt]:

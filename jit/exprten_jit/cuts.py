@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .dtypes import INDEX
@@ -10,6 +10,9 @@ from .folds import folds_of
 from .ir import Axis, Const, Local, Op, Store, Value, local
 from .rewrite import affine, substitute, walk
 from .vectors import roots_of
+
+PIECE_NAME = "piece"  # of what is bound for a piece that outer loops run in
+PIECE = local("piece_start", INDEX), local("piece_end", INDEX)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,28 @@ def cuts_of(stores: Iterable[Store], axis: Axis) -> list[Cut]:
     names = {constant[original]: original for original in found}
     back = dict[Value, Value](names)
     return [replace(c, rest=substitute(c.rest, back), other=substitute(c.other, back)) for c in found.values()]
+
+
+@dataclass(frozen=True)
+class Pieced:
+    """Stores in terms of locals that are bound anew for every piece: to guards and quotients that are `known` where it starts, until one
+    of `changes`.
+    """
+
+    stores: tuple[Store, ...]
+    known: tuple[tuple[Local, Value], ...]
+    changes: tuple[Value, ...]
+
+
+def pieced(stores: Iterable[Store], cuts: Sequence[Cut], axis: Axis, start: Local, name: str) -> Pieced:
+    """What stores are in a piece from `start` on."""
+    names: dict[Value, Local] = {cut.original: local(f"{name}{n}", cut.original.dtype) for n, cut in enumerate(cuts)}
+    at_start: dict[Value, Value] = {axis: start}
+    known = tuple(
+        (names[c.original], substitute(substitute(c.original, others(names, c.original)), at_start)) for c in cuts
+    )
+    changes = tuple(substitute(cut.change(names[cut.original]), dict(names)) for cut in cuts)
+    return Pieced(tuple(rename(store, dict(names)) for store in stores), known, changes)
 
 
 def others(names: dict[Value, Local], own: Value) -> dict[Value, Value]:

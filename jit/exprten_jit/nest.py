@@ -178,6 +178,7 @@ class Columns:
     held: Value | None = None
     each: Value | None = None
     at_once: int = 0
+    low: Value = ZERO
 
     @property
     def strips(self) -> tuple[Strip, ...]:

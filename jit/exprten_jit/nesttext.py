@@ -64,7 +64,7 @@ class _Lines:
                     if not early:
                         self.define(value, pad)
                 case Loop(axis, high, body, low):
-                    span = f"< {self.value(high)}" if low is ZERO else f"in {self.value(low)}..{self.value(high)}"
+                    span = self.span(low, high)
                     many = ", all that run on as one" if stmt.runs else ""
                     self.lines.append(f"{pad}for {axis.name} {span}{many}")
                     self.lines.extend(f"{pad}  spread {leaf.name} = {self.value(v)}" for leaf, v in stmt.spread)
@@ -77,7 +77,9 @@ class _Lines:
                 case Columns(axis, extent, _, _, block, saved, body):
                     names = ", ".join(leaf.name for leaf, _ in saved)
                     many = f"{'up to ' if stmt.strips else ''}{block} at a time"
-                    self.lines.append(f"{pad}columns of {axis.name} < {self.value(extent)}, {many}, into {names}")
+                    self.lines.append(
+                        f"{pad}columns of {axis.name} {self.span(stmt.low, extent)}, {many}, into {names}"
+                    )
                     self.put(body, depth + 1)
                 case Blocks(axis, low, high, start, end, body):
                     span = f"{self.value(low)}..{self.value(high)}"
@@ -108,6 +110,10 @@ class _Lines:
                     self.reduce(stmt, pad, depth)
                 case Vector():
                     self.vector(stmt, pad)
+
+    def span(self, low: Value, high: Value) -> str:
+        """From where to where a loop runs."""
+        return f"< {self.value(high)}" if low is ZERO else f"in {self.value(low)}..{self.value(high)}"
 
     def strip(self, stmt: Strip, pad: str, depth: int) -> None:
         order = stmt.fold.order

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from dataclasses import replace
 
 from .dtypes import BOOL, INDEX
@@ -121,12 +121,23 @@ def substitute(root: Value, values: dict[Value, Value]) -> Value:
 
 
 def under(value: Value, guard: Value) -> Value:
-    """`value` whose loads happen only where `guard` holds."""
+    """`value` whose loads happen only where `guard` holds, as far as that tells of where they read: a fold of rows is not asked for columns."""
 
     def change(node: Value) -> Value | None:
-        return load(node.leaf, node.offset, both(node.when, guard)) if isinstance(node, Load) else None
+        if not isinstance(node, Load):
+            return None
+        when = both(node.when, _about(guard, node.offset.free))
+        return node if when is TRUE else load(node.leaf, node.offset, when)
 
     return rewrite(value, change)
+
+
+def _about(guard: Value, places: Collection[Value]) -> Value:
+    """What a guard asks of these places, or of none."""
+    if isinstance(guard, Op) and guard.op == "bitwise_and" and guard.dtype is BOOL:
+        a, b = guard.args
+        return both(_about(a, places), _about(b, places))
+    return guard if not guard.free or any(x in places for x in guard.free) else TRUE
 
 
 def guarded(guard: Value | None, value: Value, other: Value) -> Value:

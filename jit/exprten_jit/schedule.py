@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from .columns import Saving, across, by_columns, columns_of
-from .cuts import cuts_of, others, rename
+from .cuts import PIECE, PIECE_NAME, cuts_of, pieced
 from .derived import OwnName
 from .dtypes import INDEX
 from .early import folded_rows, next_row, packed_rows
@@ -26,7 +26,7 @@ from .past import rows_past_caches
 from .placing import affine_lets, loop_over, place
 from .reducers import SHORT
 from .repeating import as_one_row
-from .rewrite import steps, substitute
+from .rewrite import steps
 from .squares import squares_of, taken_apart
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
 from .unrolled import WRITTEN_OUT, Group, unrolled
@@ -122,6 +122,8 @@ def _open(
     """The statements that run the remaining loops, all of `bound` being known."""
     (axis, low, high), *inner = loops
     placed = place(roots_of(kernel.stores), machine, bound, done)
+    if inner and (pieces := _in_pieces(kernel, machine, loops, bound, done)):
+        return [*placed, *pieces]
     few = len(inner) == 1 and kernel.runs and not kernel.short and by_columns(kernel, inner[0][0], bound)
     if few and (columns := as_one_row(kernel, machine, loops, bound, done, _open)):
         return [*placed, columns]
@@ -146,6 +148,29 @@ def _open(
             return [*folded_rows(placed, kernel, bound), *rest, last]
         return [*placed, *rest, *next_row(last, placed, kernel, axis, high, bound)]
     return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)), low)]
+
+
+def _in_pieces(
+    kernel: Kernel, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
+) -> list[Stmt]:
+    """All loops for a piece of the innermost axis after the other, where folds across rows stand beside guards or quotients of it, which no
+    outer loop moves: within a piece the columns of these folds are saved. Nothing where that is not so.
+    """
+    *outer, (axis, _, extent) = loops
+    folds = folds_of(*(store.value for store in kernel.stores))
+    if kernel.reverse or kernel.short or axis is ONE or any(isinstance(x, Local) for x in bound):
+        return []
+    if not any(axis in node.free and node.free <= bound | {axis} for node in folds):
+        return []
+    cuts = cuts_of(kernel.stores, axis)
+    if not cuts or not all(cut.original.free | cut.rest.free | cut.other.free <= bound | {axis} for cut in cuts):
+        return []
+    found = pieced(kernel.stores, cuts, axis, PIECE[0], PIECE_NAME)
+    within = bound.union(PIECE, (name for name, _ in found.known))
+    kernel = replace(kernel, stores=found.stores, few=0, low=False, runs=False)
+    body = _open(kernel, machine, [*outer, (axis, *PIECE)], within, set(done))
+    outside = place([*found.changes, *(value for _, value in found.known)], machine, bound, done)
+    return [*outside, Pieces(axis, extent, *PIECE, found.known, found.changes, tuple(body))]
 
 
 def _stored(
@@ -198,21 +223,17 @@ def _innermost(
     cuts = cuts_of(kernel.stores, axis)
     if not cuts:
         return loop_over(kernel, machine, axis, low, extent, kernel.stores, bound, done)
-    start, end = local("start", INDEX), local("end", INDEX)
-    names: dict[Value, Local] = {cut.original: local(f"at{n}", cut.original.dtype) for n, cut in enumerate(cuts)}
-    at_start: dict[Value, Value] = {axis: start}
-    known = tuple(
-        (names[c.original], substitute(substitute(c.original, others(names, c.original)), at_start)) for c in cuts
-    )
-    changes = tuple(substitute(cut.change(names[cut.original]), dict(names)) for cut in cuts)
-    stores = tuple(rename(store, dict(names)) for store in kernel.stores)
-    vector = vector_over(kernel, machine, axis, start, end, stores)
-    within = bound | {start, end} | set(names.values())
+    start, end = (local(name, INDEX) for name in ("start", "end"))
+    if start in bound:  # of a block of columns
+        start, end = (local(name, INDEX) for name in ("from", "to"))
+    found = pieced(kernel.stores, cuts, axis, start, "at")
+    vector = vector_over(kernel, machine, axis, start, end, found.stores)
+    within = bound | {start, end} | {name for name, _ in found.known}
     inside = set(done)
     body = [
-        *place(roots_of(stores), machine, within, inside),
+        *place(roots_of(found.stores), machine, within, inside),
         *affine_lets(vector, machine, within, inside),
         vector,
     ]
-    outside = place([*changes, *(value for _, value in known)], machine, bound, done)
-    return [*outside, Pieces(axis, extent, start, end, known, changes, tuple(body))]
+    outside = place([*found.changes, *(value for _, value in found.known)], machine, bound, done)
+    return [*outside, Pieces(axis, extent, start, end, found.known, found.changes, tuple(body))]

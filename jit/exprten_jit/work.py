@@ -68,8 +68,8 @@ def _work(stmt: Stmt) -> Value:
             return _elements([s.value for s in stores], stmt.lanes) + 2 * len(stores) * stores[0].leaf.dtype.itemsize
         case Blocks(_, low, high, _, _, body):
             return work(body) if low.free | high.free else (high - low) * work(body)
-        case Loop(_, _, body) if stmt.low.free:
-            return work(body)  # for an element of a block
+        case Loop(_, _, body) | Columns(_, _, _, _, _, _, body) if stmt.low.free:
+            return work(body)  # for an element of a block, or of a piece
         case Loop(_, extent, body) | Pieces(_, extent, _, _, _, _, body) | Columns(_, extent, _, _, _, _, body):
             return extent * work(body)
         case Strip():

@@ -135,7 +135,9 @@ class Loops(Outer):
 
     def _columns(self, stmt: Columns, known: Known) -> None:
         t = self.text
-        low, extent = self._bounds(stmt, "0", self.value(stmt.extent, known, None).name)
+        low, extent = self._bounds(
+            stmt, self.value(stmt.low, known, None).name, self.value(stmt.extent, known, None).name
+        )
         width = self.width(stmt, known)
 
         def block(start: str) -> str:
@@ -285,7 +287,9 @@ class Loops(Outer):
         """`groups` times `lanes` indices from `i`: everything is loaded and computed before anything is stored."""
         if stmt.far is not None and mask is None and lanes > 1 and groups == stmt.unroll:
             t = self.text
-            t.when(known[stmt.far].name, lambda: self.fetch_along(stmt.ahead, stmt.axis, dict(known), i, lanes * groups))
+            t.when(
+                known[stmt.far].name, lambda: self.fetch_along(stmt.ahead, stmt.axis, dict(known), i, lanes * groups)
+            )
         woven = stmt.woven and groups > 1
         starts = [(g & -2 if woven else g) * lanes for g in range(groups)]
         places = [Where(stmt.axis, self.text.index("add", i, g), lanes, mask, stream, woven) for g in starts]
