@@ -58,3 +58,59 @@ def test_a_fold_below_a_transpose_has_the_bits_of_one_above_it():
     above = xt.evaluate(a.T / xt.sum(a.T, 0, keepdims=True)).numpy()
     assert xt.evaluate((a / xt.sum(a, 1, keepdims=True)).T).numpy().tobytes() == above.tobytes()
     assert (above == xt.evaluate(a / xt.sum(a, 1, keepdims=True)).numpy().T).all()
+
+
+GUARDED = {
+    "a padded fold of rows": lambda m, x, r, c: _pad(m, x - m.max(x, 1, keepdims=True)),
+    "a padded fold of columns": lambda m, x, r, c: _pad(m, x - m.max(x, 0, keepdims=True)),
+    "padded, of both, beside others": lambda m, x, r, c: (
+        _pad(m, x - m.max(x, 0, keepdims=True) * m.min(x, 1, keepdims=True)) + _pad(m, x) * 2
+    ),
+    "joined columns": lambda m, x, r, c: _joined(m, x - m.max(x, 0, keepdims=True), x, 1),
+    "joined columns, transposed": lambda m, x, r, c: _joined(m, x - m.max(x, 0, keepdims=True), x, 1).T,
+    "joined rows": lambda m, x, r, c: _joined(m, x, x - m.sum(x, 0, keepdims=True), 0),
+    "a padded transpose": lambda m, x, r, c: _pad(m, (x - m.max(x, 0, keepdims=True)).T),
+    "a padded fold beside a fold": lambda m, x, r, c: _pad(m, x[:, 2:]) - m.max(_pad(m, x[:, 2:]), 0, keepdims=True),
+    "what is dear, padded": lambda m, x, r, c: _pad(m, m.rint(m.sqrt(m.exp2(r + 0.0))) * c),
+    "what is dear, joined": lambda m, x, r, c: _joined(m, m.rint(m.exp2(r * 1.0)) * c, m.rint(m.exp2(r + 1.0)) * c, 1),
+}
+
+
+def _pad(m, e):
+    return xt.pad(e, 1) if m is xt else np.pad(e, 1)
+
+
+def _joined(m, a, b, axis):
+    return xt.concat(a, b, axis=axis) if m is xt else np.concatenate((a, b), axis)
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_folds_and_what_is_dear_beside_guards(name):
+    rng = np.random.default_rng(0)
+    for shape in ((70, 90), (300, 5), (6, 400), (1, 70), (70, 3), (5, 3000)):
+        x = rng.integers(-9, 9, shape).astype(np.float32)
+        r, c = (rng.integers(0, 5, s).astype(np.float32) for s in ((1, shape[1]), (shape[0], 1)))
+        want = GUARDED[name](np, x, r, c)
+        e = GUARDED[name](xt, *map(xt.asarray, (x, r, c)))
+        for out in (xt.empty(want.shape), xt.empty(want.shape[::-1]).T, xt.empty((*want.shape, 2))[..., 1]):
+            for threads, bits in ((1, None), (2, 256), (3, 128)):
+                with xt.options(num_threads=threads, vector_bits=bits):
+                    out[...] = e
+                np.testing.assert_array_equal(out.numpy(), want)
+
+
+def test_columns_are_saved_within_pieces():
+    x, r = xt.ones((300, 200)), xt.ones((1, 200))
+    for e in (xt.pad(x - xt.max(x, 0, keepdims=True), 1), xt.concat(xt.exp(r) * x, x, axis=1)):
+        nest = xt.plan(xt.empty(e.shape), e).nest
+        assert nest.startswith("pieces of i1") and "columns of i1 in piece_start..piece_end" in nest
+
+
+def test_a_load_is_guarded_by_what_tells_of_where_it_reads():
+    x = xt.ones((300, 200))
+    e = xt.pad(x - xt.max(x, 1, keepdims=True), 1)
+    nest = xt.plan(xt.empty(e.shape), e).nest
+    assert nest.index("fold f0") < nest.index("pieces of i1")
+    empty = xt.pad(xt.ones((0, 5)) - xt.sum(xt.ones((0, 5)), 1, keepdims=True), 2)
+    assert not xt.evaluate(empty).numpy().any()
+    assert not xt.evaluate(xt.pad(xt.ones((5, 0)) + xt.sum(xt.ones((5, 0)), 1, keepdims=True), 2)).numpy().any()

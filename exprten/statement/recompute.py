@@ -11,9 +11,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from exprten_jit.cuts import PIECE
 from exprten_jit.folds import folds_of
 from exprten_jit.ir import Axis, Component, Fold, Kernel, Local, Op, Size, Value
-from exprten_jit.nest import Columns, Loop, Nest, Reduce, Stmt, statements
+from exprten_jit.nest import Columns, Loop, Nest, Pieces, Reduce, Stmt, statements
 from exprten_jit.rewrite import substitute, walk
 
 from .lower import Made
@@ -83,6 +84,7 @@ class Reach:
     def __init__(self, nest: Nest) -> None:
         self.kernel = nest.kernel
         self._columns, self._loops = nest.columns, not (nest.written or nest.turned)
+        self._pieces = self._columns is None and any(isinstance(s, Pieces) and s.start is PIECE[0] for s in nest.body)
         spread = {leaf for s in statements(nest.body) if isinstance(s, Loop) for leaf, _ in s.spread}
         saved = self._columns.saved if self._columns else ()
         self._saved = [nest.as_given(value) for leaf, value in saved if leaf not in spread]
@@ -105,11 +107,14 @@ class Reach:
 
     def placed(self, value: Value) -> tuple[int | None, int]:
         """How many of the outermost loops evaluate a value, and the elements of the innermost axis for which it is once more, 0 for none.
-        Where two axes are taken as one, or rows written out, no loop does: it is evaluated once for every point of its own axes.
+        Where two axes are taken as one, or rows written out, no loop does: it is evaluated once for every point of its own axes. So is what
+        needs the innermost axis alone where all loops run within its pieces.
         """
         if not self._loops:
             return None, 0
         columns, needed = self._columns, self.of(value)
+        if self._pieces and needed.isdisjoint(self._axes[:-1]):
+            return None, 0
         depth = _deepest(self._axes, needed)
         if columns is None or self._before(value, needed):
             return depth, 0

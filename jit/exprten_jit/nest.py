@@ -157,6 +157,15 @@ class Pieces:
     changes: tuple[Value, ...]
     body: tuple[Stmt, ...]
 
+    @property
+    def given(self) -> dict[Value, Value]:
+        """What each local stands for, at any index of the axis."""
+        found: dict[Value, Value] = {self.start: self.axis}
+        for name, value in self.known:
+            found[name] = substitute(value, found)
+        del found[self.start]
+        return found
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -351,6 +360,9 @@ class Nest:
 
     def as_given(self, value: Value) -> Value:
         """A value that is computed here as it is in the kernel."""
+        for stmt in self.body:
+            if isinstance(stmt, Pieces) and self.columns:
+                value = substitute(value, stmt.given)
         return substitute(value, {here: given for given, here in self.folds}) if self.folds else value
 
     @property

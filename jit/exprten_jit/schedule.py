@@ -153,22 +153,22 @@ def _open(
 def _in_pieces(
     kernel: Kernel, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value]
 ) -> list[Stmt]:
-    """All loops for a piece of the innermost axis after the other, where folds across rows stand beside guards or quotients of it, which no
-    outer loop moves: within a piece the columns of these folds are saved. Nothing where that is not so.
+    """All loops for a piece of the innermost axis after the other, where guards or quotients of it stand beside what is saved for its columns, and
+    no outer loop moves them. Nothing where that is not so.
     """
     *outer, (axis, _, extent) = loops
-    folds = folds_of(*(store.value for store in kernel.stores))
     if kernel.reverse or kernel.short or axis is ONE or any(isinstance(x, Local) for x in bound):
         return []
-    if not any(axis in node.free and node.free <= bound | {axis} for node in folds):
-        return []
-    cuts = cuts_of(kernel.stores, axis)
+    cuts, folds = cuts_of(kernel.stores, axis), folds_of(*(store.value for store in kernel.stores))
     if not cuts or not all(cut.original.free | cut.rest.free | cut.other.free <= bound | {axis} for cut in cuts):
         return []
     found = pieced(kernel.stores, cuts, axis, PIECE[0], PIECE_NAME)
     within = bound.union(PIECE, (name for name, _ in found.known))
-    kernel = replace(kernel, stores=found.stores, few=0, low=False, runs=False)
-    body = _open(kernel, machine, [*outer, (axis, *PIECE)], within, set(done))
+    kernel, loops = replace(kernel, stores=found.stores, few=0, low=False, runs=False), [*outer, (axis, *PIECE)]
+    down = any(axis in node.free and node.free <= bound | {axis} for node in folds)
+    if not down and not columns_of(kernel, loops, within):
+        return []
+    body = _open(kernel, machine, loops, within, set(done))
     outside = place([*found.changes, *(value for _, value in found.known)], machine, bound, done)
     return [*outside, Pieces(axis, extent, *PIECE, found.known, found.changes, tuple(body))]
 
