@@ -47,3 +47,26 @@ def test_rows_run_on_in_one_loop():
     nest = xt.plan(xt.empty((700, 3)), x * r * c / xt.sum(x, 0, keepdims=True)).nest
     assert "all that run on as one" in nest and "spread" in nest
     assert xt.plan(xt.empty((700, 3)), x * r * c / xt.sum(x, 0, keepdims=True)).recompute <= 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16"])
+@pytest.mark.parametrize("shape", [(3, 9, 7), (3, 20, 7), (5, 20, 3), (2, 300, 5), (9, 4, 2), (30, 33, 4)], ids=str)
+def test_few_columns_beside_a_row_for_each_outer_index(shape, dtype):
+    rng = np.random.default_rng(0)
+    n, _, k = shape
+    x, y, z = (rng.integers(-3, 4, s).astype(dtype) for s in (shape, (n, 1, k), (1, 1, k)))
+    a, b, c = map(xt.asarray, (x, y, z))
+    for bits in (512, 256, 128):
+        with xt.options(vector_bits=bits):
+            for name in ("min", "max", "sum"):
+                for e, want in ((a * b, x * y), (a * b + c, x * y + z), (xt.maximum(a, b), np.maximum(x, y))):
+                    got = xt.evaluate(getattr(xt, name)(e, 1)).numpy()
+                    np.testing.assert_array_equal(got, getattr(np, name)(want, axis=1))
+
+
+def test_a_row_that_every_outer_index_has_in_a_fold_of_a_fold():
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(-3, 4, s).astype(np.float32) for s in ((6, 33, 5), (1, 33, 5)))
+    for a, b in ((xt.asarray(x), xt.asarray(y)), (xt.asarray(np.repeat(x, 2, 2))[..., ::2], xt.asarray(y))):
+        got = xt.evaluate(xt.min(xt.sum(a - b, 1, keepdims=True), 0, keepdims=True)).numpy()
+        np.testing.assert_array_equal(got, (x - y).sum(1, keepdims=True).min(0, keepdims=True))

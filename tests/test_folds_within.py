@@ -184,3 +184,16 @@ def test_a_reducer_of_ones_own_begins_with_its_identity():
         return strange(x * w, axis=(0, 1))
 
     assert bits(statement, x, w) == bits(statement, apart(x), w)
+
+
+@pytest.mark.parametrize("shape", [(20, 3), (2, 20, 3), (5, 20, 2), (1, 33, 5), (4, 64, 4), (3, 300, 7)], ids=str)
+def test_rows_of_few_that_are_folded_inside_of_a_fold_down_their_columns(shape):
+    x = np.random.default_rng(0).integers(-3, 4, shape).astype(np.float32)
+    a, down = xt.asarray(x), len(shape) - 2
+    d, e = a - xt.max(a, -1, keepdims=True), x - x.max(-1, keepdims=True)
+    for width in (None, *WIDTHS):
+        with xt.options(vector_bits=width):
+            for fold in ("min", "max", "sum"):
+                got, want = getattr(xt, fold)(d, down, keepdims=True), getattr(np, fold)(e, axis=down, keepdims=True)
+                np.testing.assert_array_equal(xt.evaluate(got).numpy(), want)
+                np.testing.assert_array_equal(xt.evaluate(d - got).numpy(), e - want)

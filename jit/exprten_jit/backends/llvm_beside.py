@@ -72,7 +72,8 @@ class Beside(InItems):
         assert node.order is not None, "a scheduled fold has an order"
         t, columns, join = self.text, self.nest.kernel.few, partial(self.join, node)
         width = rows * items.width
-        lying = Items(items.row, width, rows * columns, items.each, tuple(c % columns for c in range(width)))
+        spread = tuple(c % columns for c in range(width))
+        lying = Items(items.row, width, rows * columns, items.each, spread, down=node.axis)
         inside, begin = self.lanes_of(loop, known, lying)
         lanes = begin.items
         assert lanes is not None, "lanes of items"
@@ -276,7 +277,7 @@ class Beside(InItems):
             for v, x in known.items()
             if x.count == items.width * many > 1
         }
-        lying = Items(items.row, width, some * columns, items.each, tuple(spread))
+        lying = Items(items.row, width, some * columns, items.each, tuple(spread), down=node.axis)
         inside, begin = self.lanes_of(loop, {**known, **own}, lying)
         lanes = begin.items
         assert lanes is not None, "lanes of items"

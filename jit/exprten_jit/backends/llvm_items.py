@@ -100,12 +100,14 @@ class InItems(Turned):
 
     def items_load(self, node: Load, axis: Axis, items: Items) -> Lanes:
         """What a load reads for each item, side by side; the same for all, if it does not depend on the row."""
+        of_each = items.each if items.row in node.offset.free else items.each[:1]
+        if items.spread and items.down not in node.offset.free:  # one row for all that an item has
+            row = replace(items, width=self.row_lanes, some=self.nest.kernel.few)
+            rows = [self._one_item(node, axis, x, row) for x in of_each]
+            spread = [self._shuffled(x, x, items.spread) for x in rows]
+            return self._joined(spread if len(spread) > 1 else spread * len(items.each))
         if items.row in node.offset.free:
             return self._joined([self._one_item(node, axis, x, items) for x in items.each])
-        if items.spread:
-            few = self.nest.kernel.few
-            one = self._one_item(node, axis, items.each[0], replace(items, width=self.row_lanes, some=few))
-            return self._shuffled(one, one, list(items.spread) * len(items.each))
         one = self._one_item(node, axis, items.each[0], items)
         return self._shuffled(one, one, list(range(items.width)) * len(items.each))
 
@@ -125,14 +127,14 @@ class InItems(Turned):
         return self._shuffled(both, both, range(0 if node is even else 1, both.count, 2))
 
     def _compute_outside(self, node: Fold, known: Known, where: Where) -> None:
-        """What the body needs in every lane, but not of its own axis: before the loop, not in it."""
+        """What the body needs in every lane, but not of its own axis, nor of a fold's within it: before the loop, not in it."""
         stack, seen = list(node.bodies), set[Value]()
         while stack:
             part = stack.pop()
             if part in seen or where.axis not in part.free:
                 continue
             seen.add(part)
-            if node.axis in part.free:
+            if not part.free - {where.axis} <= known.keys() - {node.axis}:
                 stack.extend(reversed(part.children))
             elif isinstance(part, Fold | Load) or (isinstance(part, Op) and part.dtype is not INDEX):
                 self.value(part, known, where)

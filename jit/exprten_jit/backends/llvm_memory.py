@@ -43,6 +43,7 @@ class Items:
     each: tuple[Known, ...]
     spread: tuple[int, ...] = ()  # of rows as they lie: which column a lane is of
     parts: tuple[str, ...] = ()  # of a row: the column that each begins with
+    down: Axis | None = None  # of rows as they lie: the axis along which they follow each other
 
     @property
     def mask(self) -> str | None:
@@ -151,7 +152,8 @@ class Memory(Quotients):
 
     def in_group(self, at: Load | Store, where: Where) -> bool:
         """Whether lanes are elements of rows that lie one behind the other."""
-        return where.count > 1 and (at.leaf, at.offset) in self.groups and steps(at, where.axis) != 1
+        in_rows = where.axis in at.offset.free and steps(at, where.axis) != 1
+        return where.count > 1 and in_rows and (at.leaf, at.offset) in self.groups
 
     def first_of(self, node: Load, where: Where) -> Value:
         """The offset of the first of what is read with an element."""
