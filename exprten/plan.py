@@ -80,7 +80,7 @@ class Plan:
         return most if most_work >= ENOUGH else 1
 
     def _shared(self) -> list[Stmt]:
-        return [stmt for part in self._code.nest.parts for stmt in shared(part)]
+        return [stmt for part in self._code.nest.every for stmt in shared(part)]
 
     @property
     def temporaries(self) -> int:

@@ -15,6 +15,7 @@ from ..expression.shape import Layout, Shape
 from ..modes import Mode
 from ..options import Options
 from .axes import Folded, Same, folded, merged
+from .before import computed_before
 from .gather import WEAK, Gathered, ones
 from .lying import TILED, across, fills_squares, narrow_rows, rows_run_on, turns
 from .nested import named
@@ -62,6 +63,7 @@ def arrange(
         {
             walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
             *dict(ways.within).values(),
+            *(few for _, _, few in ways.first if is_known(few)),
         }
         - {0},
         cpu,
@@ -100,6 +102,9 @@ def _ways(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[in
         runs=given.free and run_on,
         rows=same is not None and not walk.short and rows_are_near(axes, same),
         within=named(same, walk.pairs, over) if walk.pairs and same is not None else (),
+        first=computed_before(same, axes, walk.short, over)
+        if given.cpu and not given.reverse and same is not None and given.joined is None
+        else (),
     )
 
 

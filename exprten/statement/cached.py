@@ -85,7 +85,7 @@ def facts_of(source: Source, made: Sequence[Sequence[Made]]) -> Facts:
     open_ = {number[read.load.leaf] for read in reads if not settled(read, kernel, nest)}
     return Facts(
         _digest(source),
-        max(1, *(len(shared(part)) for part in nest.parts)),
+        max(1, *(sum(len(shared(one)) for one in (*part.first, part)) for part in nest.parts)),
         nest.scratch_bytes,
         tuple(sorted({number[store.leaf] for part in kernel.parts for store in part.stores})),
         tuple(sorted(moved)),

@@ -13,7 +13,7 @@ from typing import Any
 
 from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
-from exprten_jit.folds import folded, loads, ordered
+from exprten_jit.folds import folded, loads
 from exprten_jit.ir import (
     Axis,
     Kernel,
@@ -31,6 +31,7 @@ from exprten_jit.ir import (
 from exprten_jit.linear import always, never
 from exprten_jit.linear import form as linear_form
 from exprten_jit.moments import moments
+from exprten_jit.needed import ordered
 from exprten_jit.pairs import arguments, cast, constant, joined, leaf, load, parts, stores
 from exprten_jit.rewrite import affine, guarded, substitute, walk
 from exprten_jit.widen import widened
@@ -257,7 +258,10 @@ class _Lowering:
             sizes,
             tuple(self.params),
             signature.reverse,
-            **{name: self._ways[name] for name in ("short", "rows", "runs", "few", "low", "packed", "down", "within")},
+            **{
+                name: self._ways[name]
+                for name in ("short", "rows", "runs", "few", "low", "packed", "down", "within", "first")
+            },
         )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]

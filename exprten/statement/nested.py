@@ -6,7 +6,7 @@ from exprten_jit.reducers import UNROLLED
 
 from ..expression.shape import Layout
 from .axes import TARGET, Folded, Place, Same, extent_of, leaves_of
-from .orders import below, packed_rows
+from .orders import below, folded_by, packed_rows
 
 LEAST_ROWS = 10  # that a fold takes: fewer rows of 16 elements are folded faster one by one
 Pairs = dict[int, tuple[Place, Place]]  # for a Reduce, the axis of rows, and that of the few elements of each
@@ -53,8 +53,7 @@ def _innermost(same: Same, n: int) -> tuple[Place, Place] | None:
 
 def _folded(same: Same, n: int) -> list[Place]:
     """The axes of more than one element that a Reduce folds."""
-    key, ref = same.found.structure[n][:2]
-    return [p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes]
+    return [p for p in folded_by(same, n) if p is not None]
 
 
 def _is_packed(same: Same, n: int, rows: Place, inner: Place) -> bool:

@@ -36,15 +36,18 @@ def folds_first(axes: list[int], same: Same) -> list[int]:
 PACKED = 16  # rows that lie side by side: as many as a vector has lanes
 
 
-def short_rows(axes: list[int], same: Same, target: Layout) -> tuple[list[int], int, bool, bool] | None:
-    """Where every fold takes rows of a few elements only: the target's axes with the longest that no fold takes innermost, and which
+def short_rows(
+    axes: list[int], same: Same, target: Layout, others: Collection[int]
+) -> tuple[list[int], int, bool, bool] | None:
+    """Where every fold but `others` takes rows of a few elements only: the target's axes with the longest that no fold takes innermost, and which
     of `reducers.SHORT` the rows fit; or how many elements they have, and True, where there is a kernel for that number. Then
     whether longer rows lie side by side.
     """
     found, taken = same.found, set[Place]()
     for n in found.folds:
-        key, ref = found.structure[n][:2]
-        live = [p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes]
+        if n in others:
+            continue
+        ref, live = found.structure[n][1], [p for p in folded_by(same, n) if p is not None]
         if (
             len(live) != 1
             or extent_of(same, live[0]) > SHORT[-1]
@@ -116,20 +119,34 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> tuple[int, b
     """
     if not axes or extents[-1] < 2:
         return 0, False
-    count, inner, taken = extents[-1], same.of((TARGET, axes[-1])), dict[Place, int]()
-    for n in same.found.folds:
-        key, ref = same.found.structure[n][:2]
-        dims = same.dims(ref)
-        taken |= {p: extent_of(same, p) for k, p in enumerate(dims) if p is not None and k in key.map.axes}
-        if inner not in dims or inner in taken:
-            return 0, False
-    leaves = list(leaves_of(same.found))
-    if not _is_row(same, inner, leaves) or any(_is_row(same, p, _largest(same, leaves)) for p in taken):
-        return 0, False
+    folds = same.found.folds
+    fits = fitting_columns(same, folds, same.of((TARGET, axes[-1])))
+    taken = {p: extent_of(same, p) for n in folds for p in folded_by(same, n) if p is not None}
     outer = [k for k in axes[:-1] if same.of((TARGET, k)) not in taken]
     low = bool(outer) and max(taken.values(), default=0) <= ACROSS.block
-    fits = count if count <= FEW else next((most for most in COLUMNS if count <= most), 0)
     return fits, low and fits > 0
+
+
+def fitting_columns(same: Same, folds: Sequence[int], inner: Place) -> int:
+    """How many columns, or what number they fit, where these folds run across an axis of few; else 0."""
+    count, taken = extent_of(same, inner), set[Place | None]()
+    for n in folds:
+        taken.update(folded_by(same, n))
+        if inner not in same.dims(same.found.structure[n][1]) or inner in taken:
+            return 0
+    leaves = list(leaves_of(same.found))
+    if not _is_row(same, inner, leaves) or any(
+        _is_row(same, p, _largest(same, leaves)) for p in taken if p is not None
+    ):
+        return 0
+    return count if count <= FEW else next((most for most in COLUMNS if count <= most), 0)
+
+
+def folded_by(same: Same, n: int) -> list[Place | None]:
+    """The axes that a Reduce folds, None for those of one element."""
+    key, ref = same.found.structure[n][:2]
+    dims = same.dims(ref)
+    return [dims[k] for k in key.map.axes]
 
 
 LEAST_COLUMNS = 16  # of few rows
@@ -202,11 +219,11 @@ def loops_of(axes: list[int], same: Same, target: Layout, free: bool, reverse: b
         return folds_first(inside, same)
     near = axes if reverse else nearest_inside(axes, same, target)
     found = [folds_first(rows_outside(x, same) if free and x else x, same) for x in (axes, near)]
-    ways = [_across(each, same) for each in found]
+    ways = [taken_across(each, same) for each in found]
     return found[ways[0] == ways[1]]
 
 
-def _across(axes: list[int], same: Same) -> list[bool]:
+def taken_across(axes: list[int], same: Same) -> list[bool]:
     """Whether each fold is taken across its elements, vectors running along the innermost loop: what `folds.ordered` says of the kernel."""
     found, inner = same.found, same.of((TARGET, axes[-1])) if axes else None
     of_rows, needs = False, []

@@ -13,7 +13,7 @@ from exprten_jit.folds import folds_of, loads
 from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Value
 from exprten_jit.linear import equal, never
 from exprten_jit.nest import Blocks, Columns, Loop, Nest, Pieces, Plain, Reduce, Stmt
-from exprten_jit.rewrite import substitute
+from exprten_jit.rewrite import substitute, walk
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,8 @@ def _finished(read: Elsewhere, part: Kernel, nest: Nest) -> bool:
     """Whether the outermost fold around a load is finished before the first store to what the load reads."""
     if not read.folds:
         return False
+    if not set(read.folds).isdisjoint(walk(*(value for value, _ in nest.known))):
+        return True
     here = [store.offset for store in part.stores if store.leaf == read.load.leaf]
     loops = {extent: axis for axis, extent in part.axes}
     outermost = dict(nest.folds).get(read.folds[0], read.folds[0])

@@ -93,6 +93,7 @@ class Reach:
         self._inside = [
             (node, frozenset(walk(*node.bodies))) for node in folds_of(*(s.value for s in nest.kernel.stores))
         ]
+        self._early = early(nest)
         self._known: dict[Value, frozenset[Axis | Local]] = {}
 
     def of(self, value: Value) -> frozenset[Axis | Local]:
@@ -100,7 +101,8 @@ class Reach:
         if value not in self._known:
             found = value.free
             for node, inside in self._inside:  # inner ones first
-                if node.axis in found and value in inside:
+                apart = value in self._early and node not in self._early
+                if node.axis in found and value in inside and not apart:
                     found |= node.free - ({self._columns.axis} if self._columns and self._strip(node) else set())
             self._known[value] = found
         return self._known[value]
@@ -108,9 +110,9 @@ class Reach:
     def placed(self, value: Value) -> tuple[int | None, int]:
         """How many of the outermost loops evaluate a value, and the elements of the innermost axis for which it is once more, 0 for none.
         Where two axes are taken as one, or rows written out, no loop does: it is evaluated once for every point of its own axes. So is what
-        needs the innermost axis alone where all loops run within its pieces.
+        needs the innermost axis alone where all loops run within its pieces, and what is computed before all loops.
         """
-        if not self._loops:
+        if not self._loops or value in self._early:
             return None, 0
         columns, needed = self._columns, self.of(value)
         if self._pieces and needed.isdisjoint(self._axes[:-1]):
@@ -215,8 +217,26 @@ def _rows(
     return tuple(out)
 
 
+def early(nest: Nest) -> set[Value]:
+    """What is computed before the loops of a nest, and not there."""
+    values = [value for value, _ in nest.known]
+    ids, stores = {id(value) for value in values}, nest.kernel.stores
+    return set(walk(*values)).difference(walk(*(store.value for store in stores), known=ids)) if values else set()
+
+
 def kept(nest: Nest) -> set[Value]:
     """What the loop over elements does not compute again: a fold has stored it on its way, or is computed from the same."""
+    return _known_already(nest) | _kept(nest)
+
+
+def _known_already(nest: Nest) -> set[Value]:
+    """What differs in the names of axes from what is computed before the loops."""
+    first = {leaf: value for value, leaf in reversed(nest.known)}
+    again = [value for value, leaf in nest.known if value is not first[leaf]]
+    return early(nest).intersection(walk(*again)).difference(walk(*first.values())) if again else set()
+
+
+def _kept(nest: Nest) -> set[Value]:
     if nest.written:
         return _whole_rows(nest.kernel)
     reduces = [s for s in statements(nest.body) if isinstance(s, Reduce) and s.saved]

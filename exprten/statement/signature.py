@@ -44,6 +44,9 @@ class Ways:
     onto: int | None = None  # the axis along which the columns that folds run across run on
     down: int = 0  # rows that every fold takes, across the innermost axis
     within: tuple[tuple[str, int], ...] = ()  # extents of rows that are folded inside of another fold, which are so few
+    first: tuple[
+        tuple[tuple[str, ...], int, int], ...
+    ] = ()  # room for folds that others need again, by the names of extents
 
 
 @dataclass(frozen=True)

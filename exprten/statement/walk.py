@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ..expression.shape import Layout, broadcast_strides
 from .axes import Same
+from .before import needed_again
 from .gather import Gathered
 from .lying import rows_apart
 from .nested import Pairs, rows_last, rows_within
@@ -86,7 +87,7 @@ def _folding(walk: Walk, given: Given, same: Same) -> Walk:
     def along(axes: list[int]) -> Walk:
         return replace(walk, axes=axes, extents=[goal.shape[k] for k in axes])
 
-    if given.vectors and (rows := short_rows(walk.axes, same, goal)):
+    if given.vectors and (rows := short_rows(walk.axes, same, goal, needed_again(same))):
         axes, short, packed, beside = rows
         return replace(along(axes), short=short, packed=packed, beside=beside)
     walk = along(loops_of(walk.axes, same, goal, given.loose, given.reverse))

@@ -12,8 +12,8 @@ from .dtypes import DType
 from .ir import Axis, Fold, Kernel, Load, Value, components, fold
 from .pairs import joined as pairs_of
 from .pairs import numbers, parts
-from .reducers import ACROSS, SEVERAL, Reducer, along, identities, reducer_of
-from .rewrite import rewrite, steps, walk
+from .reducers import SEVERAL, Reducer, identities, reducer_of
+from .rewrite import steps, walk
 
 
 def folds_of(*roots: Value) -> list[Fold]:
@@ -97,16 +97,3 @@ def vector_axis(kernel: Kernel) -> Axis | None:
         return axis
     found = folds_of(*(store.value for store in kernel.stores))
     return None if any(axis in node.free and (kernel.rows or owns_rows(node)) for node in found) else axis
-
-
-def ordered(kernel: Kernel) -> Callable[[Value], Value]:
-    """Gives every fold of a kernel its order, which follows from the structure and the strides that are known."""
-    axis = vector_axis(kernel)
-
-    def change(node: Value) -> Value | None:
-        if not isinstance(node, Fold) or node.order is not None:
-            return None
-        order = ACROSS if axis is not None and axis in node.free and not kernel.short else along(*node.dtypes)
-        return fold(node.reducer, node.axis, node.extent, tuple(rewrite(body, change) for body in node.bodies), order)
-
-    return lambda value: rewrite(value, change)

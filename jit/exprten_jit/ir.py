@@ -218,7 +218,8 @@ class Kernel:
     folds take no more rows than a block of their order, for each index of an outer axis. `onto`: the axis along which rows of few columns run
     on in all that is folded. `narrow`: elements of the target's packed rows, the axis before the innermost. `down`: every fold takes so many
     rows, across the innermost axis, and they are written out. `within`: extents of rows that are folded inside of another fold, which have so
-    few elements that they are written out there.
+    few elements that they are written out there. `first`: of folds that depend on axes with extents of these names and are needed again by
+    others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -241,6 +242,7 @@ class Kernel:
     narrow: int = 0
     down: int = 0
     within: tuple[tuple[Value, int], ...] = ()
+    first: tuple[tuple[tuple[str, ...], int, int], ...] = ()
 
     @property
     def written(self) -> int:

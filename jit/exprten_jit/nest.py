@@ -342,7 +342,8 @@ Plain = Let | Turn | TurnBack | Squares | Past | Fetch | Vector  # statements wi
 class Nest:
     """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together. `written`: rows that
     are folded have no loops. `turned`: the last two loops are in the other order. `folds` are those of the kernel that have others
-    written out in them, each with what it is here.
+    written out in them, or are computed by the nests of `first`, which run before, into `room` for so many elements of each leaf;
+    each with what it is here.
     """
 
     kernel: Kernel
@@ -352,6 +353,18 @@ class Nest:
     turned: bool = False
     written: bool = False
     folds: tuple[tuple[Value, Value], ...] = ()
+    first: tuple[Nest, ...] = ()
+    room: tuple[tuple[Leaf, int], ...] = ()
+
+    @property
+    def known(self) -> list[tuple[Value, Leaf]]:
+        """The values of the kernel that are computed before, each with where it lies."""
+        return [(given, here.leaf) for given, here in self.folds if isinstance(here, Load)]
+
+    @property
+    def every(self) -> tuple[Nest, ...]:
+        """All nests in the order in which they run."""
+        return (*self.first, self, *(self.then.every if self.then else ()))
 
     @property
     def parts(self) -> tuple[Nest, ...]:
@@ -373,13 +386,14 @@ class Nest:
     @property
     def scratch_bytes(self) -> int:
         """Memory on the stack for saved columns, for rows of results that wait for their partner, and for parts of folds."""
-        every = [stmt for nest in self.parts for stmt in statements(nest.body)]
+        every = [stmt for nest in self.every for stmt in statements(nest.body)]
         saved = [(c.block, leaf) for c in every if isinstance(c, Columns) for leaf, _ in c.saved]
         saved += [(many, leaf) for stmt in every if isinstance(stmt, Blocks) for many, leaf in stmt.scratch]
+        saved += [(many, leaf) for nest in self.parts for leaf, many in nest.room]
         strips = any(isinstance(stmt, Strip) for stmt in every)
-        tops = [stmt for nest in self.parts for stmt in nest.body if isinstance(stmt, Reduce)]
+        tops = [stmt for nest in self.every for stmt in nest.body if isinstance(stmt, Reduce)]
         folds = [node for stmt in tops for node in stmt.folds * (2 if stmt.body else 1)]  # elements wait as well
-        tall = [(nest.kernel.few, stmt) for nest in self.parts for stmt in nest.body if isinstance(stmt, Columns)]
+        tall = [(nest.kernel.few, stmt) for nest in self.every for stmt in nest.body if isinstance(stmt, Columns)]
         shared = any(stmt.strips and (few or stmt.one_fold) for few, stmt in tall) and not self.kernel.reverse
         arena = ARENA if shared else 0
         parts = 0 if self.kernel.reverse else sum(PARTS * dtype.itemsize for node in folds for dtype in node.dtypes)

@@ -30,7 +30,7 @@ from .text import show as show_value
 
 def show(nest: Nest) -> str:
     """The loop nest on a few lines, for `plan.explain()` and golden files. What is used more than once has a name."""
-    return "\n".join(map(_part, nest.parts))
+    return "\n".join(map(_part, nest.every))
 
 
 def _part(nest: Nest) -> str:

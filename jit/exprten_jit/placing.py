@@ -86,9 +86,9 @@ def _lanes(machine: Machine, node: Fold) -> tuple[int, bool]:
     """How many elements of its axis a fold takes at a time, and whether the last ones are masked."""
     nodes = [n for n in computed(node.bodies, node.axis) if node.axis in n.free]
     loads = [n for n in nodes if isinstance(n, Load)]
-    if not by_lanes(nodes, loads, node.axis):
-        return 1, False
     assert node.order is not None, "a scheduled fold has an order"
+    if node.order.grouped or not by_lanes(nodes, loads, node.axis):
+        return 1, False
     dtypes = {n.dtype for n in (*node.bodies, *nodes) if n.dtype is not BOOL} | {n.dtype for n in loads}
     widest = max((dtype.computed.bits for dtype in dtypes), default=8)
     unit = all(steps(n, node.axis) == 1 for n in loads)

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
+from .beforehand import Beforehand, beforehand
 from .columns import Saving, across, by_columns, columns_of
 from .cuts import PIECE, PIECE_NAME, cuts_of, pieced
 from .derived import OwnName
@@ -20,13 +21,14 @@ from .early import folded_rows, next_row, packed_rows
 from .folds import combined, folds_of, vector_axis
 from .ir import Axis, Fold, Kernel, Load, Local, Store, Value, index, local
 from .keeping import kept, kept_of_rows
+from .needed import repeated
 from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
 from .past import rows_past_caches
 from .placing import affine_lets, loop_over, place
 from .reducers import SHORT
 from .repeating import as_one_row
-from .rewrite import steps
+from .rewrite import steps, substitute
 from .squares import squares_of, taken_apart
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
 from .unrolled import WRITTEN_OUT, Group, unrolled
@@ -36,6 +38,10 @@ from .within import masked_tails, written_within
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
+    if before := beforehand(kernel):
+        return _after(before, kernel, machine)
+    if kernel.first and kernel.short and repeated(kernel):  # no room: these are no short rows
+        kernel = replace(kernel, short=0, packed=False)
     then = schedule(kernel.then, machine) if kernel.then else None
     kernel = other_inside(kernel)
     kernel, opened, groups = _rows(kernel, machine)
@@ -48,6 +54,18 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     body = masked_tails(_open(opened, machine, loops, frozenset(), set()), inside, machine)
     body = rows_past_caches(body, opened, machine)
     return Nest(kernel, tuple(body), then, (*groups, *inside), turned, written, folds)
+
+
+def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
+    """The loop nests of what is computed before, and of what is left."""
+    nest, back = schedule(before.kernel, machine), {here: given for given, here in before.folds}
+    return replace(
+        nest,
+        kernel=replace(nest.kernel, stores=kernel.stores),
+        folds=(*before.folds, *((substitute(given, back), here) for given, here in nest.folds)),
+        first=tuple(schedule(part, machine) for part in before.parts),
+        room=before.room,
+    )
 
 
 JOINED = 30  # additions: an `argmax` of complex numbers takes 28

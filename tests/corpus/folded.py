@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 from strategies import values
-from test_folds import ALL, LONG, REPEATED, SHORT_ROWS, STRUCTURES, normal, softmax
+from test_folds import ALL, LONG, SHORT_ROWS, STRUCTURES, normal, softmax
+from test_folds_beforehand import TWICE
 from test_own_reducer import average, furthest, hypotenuse, logsumexp, variance
 
 import exprten as xt
@@ -47,8 +48,15 @@ def statements(bench: Bench) -> None:
     for name, (statement, _) in ALL.items():
         for shape in ((5, 7), (33, 40)) if name not in OF_THE_CPU else ():
             bench.about(f"{name} of {shape}")
-            with xt.options(max_recompute=REPEATED.get(name, 16)):
-                bench.evaluate(statement(bench.tensor(normal(shape))))
+            bench.evaluate(statement(bench.tensor(normal(shape))))
+
+
+@group("folds that folds need again")
+def needed_again(bench: Bench) -> None:
+    for name, (inner, outer) in TWICE.items():
+        for shape in ((9, 13), (70, 33), (5, 300)):
+            bench.about(f"{name} of {shape}")
+            bench.evaluate(outer(xt, inner(xt, bench.tensor(normal(shape)))))
 
 
 @group("folds and ranges")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..ir import Fold, components
-from ..nest import Nest, Reduce, Vector, statements
+from ..nest import ONE, Nest, Reduce, Vector, statements
 from ..placing import CHAINS
 from ..reducers import Order
 from ..rewrite import affine
@@ -29,7 +29,7 @@ class Folds(Extremes):
         super().__init__(fast_math)
         self.nest = nest
         self.given = {leaf.name for leaf in nest.kernel.leaves}
-        loops = (stmt for part in nest.parts for stmt in statements(part.body))
+        loops = (stmt for part in nest.every for stmt in statements(part.body))
         groups = [*nest.groups, *(group for stmt in loops if isinstance(stmt, Vector) for group in stmt.groups)]
         self.groups = {(group[0], at): group for group in groups for at in group[1]}
         self.waiting = ""
@@ -49,6 +49,8 @@ class Folds(Extremes):
         """The folds of the elements low to high; low is the start of a block."""
         order = stmt.folds[0].order
         assert order is not None, "a scheduled fold has an order"
+        if order.grouped:
+            return self._of_one_column(stmt, known, low, high)
         splats, self.splats = self.splats, {}
         if stmt.lanes > 1:
             self.splat_invariants(bodies_of(stmt.folds), stmt.axis, stmt.lanes, known)
@@ -70,6 +72,12 @@ class Folds(Extremes):
         results = self.blocks(stmt.folds, order, 1, low, high, block)
         self.splats = splats
         return results
+
+    def _of_one_column(self, stmt: Reduce, known: Known, low: str, high: str) -> Row:
+        """The same across rows: in a vector of one lane."""
+        known[stmt.extent] = known.get(stmt.extent) or self.value(stmt.extent, known, None)
+        where = Where(ONE, "0", 1)
+        return [x for node in stmt.folds for x in self.across(node, dict(known), where, low, high)]
 
     def _along(self, stmt: Reduce, order: Order, known: Known, start: str, end: str) -> Row:
         t, width, folds = self.text, stmt.lanes, stmt.folds

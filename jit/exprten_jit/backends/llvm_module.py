@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..ir import Value, components, index
+from ..ir import Leaf, Value, components, index
 from ..nest import Blocks, Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Vector
 from ..reducers import PAIRS, PARTS
 from ..work import GRAIN, MANY, Range, levels, shared, work
@@ -35,15 +35,31 @@ def emit(nest: Nest, name: str, fast_math: bool, machine: Machine) -> str:
 class _Module(Parts):
     def module(self, name: str) -> str:
         self._new()
-        known = self._arguments()
-        for part in self.nest.parts:
+        room = [pair for part in self.nest.parts for pair in part.room]
+        known = self._with_room(room) if room else self._arguments()
+        root = self.nest
+        for part in root.every:
+            self.nest = part if any(part in x.first for x in root.parts) else root
             self.down = part.kernel.reverse
             self._part(part, dict(known))
-        self.functions.append(self._end(f"void @{name}(ptr %words, i64 %threads)"))
+        self.functions.append(self._end(f"void @{name}(ptr %{'given' if room else 'words'}, i64 %threads)"))
         zeros = f"@zeros = internal constant [{ZERO_ROW} x i8] zeroinitializer, align 64"
         functions = "\n".join(self.functions)
         metadata = ["!0 = !{i32 1}"] if "!nontemporal" in functions else []
         return "\n".join([zeros, *self.declared.values(), *self.helpers.values(), functions, *metadata, ""])
+
+    def _with_room(self, room: Sequence[tuple[Leaf, int]]) -> Known:
+        """The arguments in a copy of the words, behind which is where the scratch of each leaf is."""
+        t, kernel = self.text, self.nest.kernel
+        many = len(kernel.leaves) + len(kernel.sizes) + len(kernel.params)
+        t.put(f"%words = alloca [{many + len(room)} x i64]")
+        t.declare("@llvm.memcpy.p0.p0.i64", "void", "ptr", "ptr", INDEX_TYPE, "i1")
+        t.put(f"call void @llvm.memcpy.p0.p0.i64(ptr %words, ptr %given, i64 {8 * many}, i1 false)")
+        for n, (leaf, count) in enumerate(room, many):
+            place = t.reserve(f"[{count} x {leaf.dtype.memory}]")
+            t.put(f"store ptr {place}, ptr {self._slot('%words', n)}")
+            self.extra.append(leaf)
+        return self._arguments()
 
     # what is at the top of a nest
 

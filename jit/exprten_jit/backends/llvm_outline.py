@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from ..dtypes import DTYPES
-from ..ir import Value
+from ..ir import Leaf, Value
 from ..nest import Nest
 from ..work import ENOUGH
 from .llvm_emit import Loops
@@ -27,6 +27,7 @@ class Outlined(Loops):
     def __init__(self, nest: Nest, fast_math: bool) -> None:
         super().__init__(nest, fast_math)
         self.functions: list[str] = []
+        self.extra: list[Leaf] = []  # of scratch that the words behind the arguments tell of
         self.declared = self.text.declared
 
     def _new(self) -> None:
@@ -49,6 +50,9 @@ class Outlined(Loops):
         t, kernel, known = self.text, self.nest.kernel, Known()
         self.address = {}
         for n, leaf in enumerate(kernel.leaves):
+            self.address[leaf.name] = t.let(f"load ptr, ptr {self._slot('%words', n)}", "ptr").name
+        behind = len(kernel.leaves) + len(kernel.sizes) + len(kernel.params)
+        for n, leaf in enumerate(self.extra, behind):
             self.address[leaf.name] = t.let(f"load ptr, ptr {self._slot('%words', n)}", "ptr").name
         first = len(kernel.leaves)
         for n, size in enumerate(kernel.sizes, first):

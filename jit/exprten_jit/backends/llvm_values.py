@@ -98,8 +98,8 @@ class Values(Memory):
         return self.nest.kernel.short > 0 or (node.order is not None and node.order.grouped)
 
     @abstractmethod
-    def across(self, node: Fold, known: Known, where: Where | None) -> list[Lanes]:
-        """A fold for each lane: its components."""
+    def across(self, node: Fold, known: Known, where: Where | None, low: str = "0", high: str = "") -> list[Lanes]:
+        """A fold for each lane, of all rows or those from low to high: its components."""
 
     @abstractmethod
     def alone(self, node: Fold, known: Known) -> list[Lanes]:

@@ -1,0 +1,51 @@
+"""Reduces that others would compute again for every row: in `sum(x * max(x, 0), 1)` the maxima of all columns. They are computed before,
+where there is room for what they come to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from exprten_jit.beforehand import room_for
+
+from .axes import TARGET, Folded, Place, Same, extent_of
+from .orders import below, fitting_columns, folded_by, taken_across
+
+First = tuple[
+    tuple[str, ...], int, int
+]  # names of extents; bytes at each place; few columns that are folded, as `Ways.few`
+
+
+def needed_again(same: Same, axes: Sequence[int] = ()) -> set[int]:
+    """The Reduces that stand in another one, for each of its elements, and have not all of its axes; where vectors run along the last of
+    `axes`, what is folded across them has this axis once.
+    """
+    found, inner = set[int](), same.of((TARGET, axes[-1])) if axes else None
+    ways = taken_across([*axes], same) if axes else [False] * len(same.found.folds)
+    for m, beside in zip(same.found.folds, ways, strict=True):
+        own = {p for p in same.dims(m) if p is not None and not (beside and p == inner)}
+        taken = {p for p in folded_by(same, m) if p is not None}
+        for n in below(same.found, m).intersection(same.found.folds) - {m}:
+            dims = {*same.dims(n)}
+            if dims & taken and not own | taken <= dims:
+                found.add(n)
+    return found
+
+
+def computed_before(same: Same, axes: Sequence[int], short: int, over: tuple[Folded, ...]) -> tuple[First, ...]:
+    """Room for such Reduces; `axes` are those of the loops, `short` where vectors take a row in each lane, `over` what each Reduce folds."""
+    names: dict[Place, str] = {same.of((TARGET, k)): f"n{n}" for n, k in enumerate(axes)}
+    for n, (_, row) in zip(same.found.folds, over, strict=True):
+        names |= {p: name for p, name in zip(folded_by(same, n), row, strict=True) if p is not None and name}
+    groups: dict[tuple[Place, ...], list[int]] = {}
+    for n in sorted(needed_again(same, () if short else axes)):
+        places = tuple(sorted(p for p in same.dims(n) if p is not None))
+        if places and all(p in names for p in places):
+            groups.setdefault(places, []).append(n)
+    out = []
+    for places, folds in groups.items():
+        room = room_for(prod(extent_of(same, p) for p in places), len(groups))
+        few = fitting_columns(same, folds, places[0]) if len(places) == 1 else 0
+        out += [(tuple(sorted(names[p] for p in places)), room, few)] if room else []
+    return tuple(sorted(out))

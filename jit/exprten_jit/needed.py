@@ -1,0 +1,89 @@
+"""Which way folds run, and which of them other folds need again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .folds import folds_of, owns_rows, vector_axis
+from .ir import Axis, Fold, Kernel, Load, Size, Value, axis, fold
+from .reducers import ACROSS, along
+from .rewrite import rewrite, steps, substitute, walk
+
+
+def repeated(kernel: Kernel) -> list[Fold]:
+    """The folds that another one computes for each of its elements, and that again for each of a loop on which they do not depend."""
+    axis, folds = vector_axis(kernel), folds_of(*(store.value for store in kernel.stores))
+    found = dict[Fold, None]()
+    for around in folds:
+        loops = around.free - ({axis} if axis is not None and not kernel.short else set())
+        inner = folds_of(*around.bodies) if loops else ()
+        found |= dict.fromkeys(node for node in inner if around.axis in node.free and not loops <= node.free)
+    return list(found)
+
+
+def ordered(kernel: Kernel) -> Callable[[Value], Value]:
+    """Gives every fold of a kernel its order, which follows from the structure and the strides that are known. Across rows are folds of
+    columns that vectors run along, here or where they are computed before.
+    """
+    axis, folds = vector_axis(kernel), folds_of(*(store.value for store in kernel.stores))
+    every = named(folds, extents_of(folds, kernel), kernel)
+    again = {every[node][0] for node in repeated(kernel) if node in every and _is_of_columns(node)}
+    columns = {node for node, (own, _) in every.items() if own in again}
+
+    def change(node: Value) -> Value | None:
+        if not isinstance(node, Fold) or node.order is not None:
+            return None
+        beside = axis is not None and axis in node.free and not kernel.short
+        order = ACROSS if beside or node in columns else along(*node.dtypes)
+        return fold(node.reducer, node.axis, node.extent, tuple(rewrite(body, change) for body in node.bodies), order)
+
+    return lambda value: rewrite(value, change)
+
+
+def _is_of_columns(node: Fold) -> bool:
+    """Whether a fold reads rows along another axis than its own."""
+    found = [x for x in walk(*node.bodies) if isinstance(x, Load) and node.axis in x.offset.free]
+    others = [(x, a) for x in found for a in x.offset.free - {node.axis} if isinstance(a, Axis)]
+    return any(steps(x, a) in (1, -1) for x, a in others) and not owns_rows(node)
+
+
+@dataclass(frozen=True)
+class Own:
+    """A value over axes of its own, with their extents: one for all that differ in the names of axes."""
+
+    value: Value
+    axes: tuple[tuple[Axis, Size], ...]
+
+    @property
+    def extents(self) -> tuple[str, ...]:
+        return tuple(sorted(extent.name for _, extent in self.axes))
+
+
+Named = dict[
+    Value, tuple[Own, tuple[Axis, ...]]
+]  # values as they are over axes of their own, with those that these stand for
+
+
+def extents_of(folds: Sequence[Fold], kernel: Kernel) -> dict[Axis, Value]:
+    """Of the axes of the loops, and of folds where all that have an axis agree."""
+    found: dict[Axis, set[Value]] = {}
+    for node in folds:
+        found.setdefault(node.axis, set()).add(node.extent)
+    return {a: next(iter(e)) for a, e in found.items() if len(e) == 1} | dict(kernel.axes)
+
+
+def named(values: Iterable[Value], extents: Mapping[Axis, Value], kernel: Kernel) -> Named:
+    """Those of `values` that depend on axes with known extents alone."""
+    order = [extent for _, extent in kernel.axes]
+    out: Named = {}
+    for node in values:
+        sizes = {a: n for a in node.free if isinstance(a, Axis) and isinstance(n := extents.get(a), Size)}
+        if not sizes or len(sizes) < len(node.free):
+            continue
+        known = {a: order.index(n) if n in order else len(order) for a, n in sizes.items()}
+        axes = sorted(sizes, key=lambda a: (known[a], sizes[a].name, a.name))
+        own = tuple((axis(f"h{n}"), sizes[a]) for n, a in enumerate(axes))
+        made = substitute(node, {a: h for a, (h, _) in zip(axes, own, strict=True)})
+        out[node] = Own(made, own), tuple(axes)
+    return out
