@@ -184,3 +184,16 @@ def test_no_lane_that_holds_nothing_divides_by_zero(dtype, rows, columns):
         (a % c + b // c, x % column + row // column),
     ):
         np.testing.assert_array_equal(xt.evaluate(got).numpy(), want)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "float64"])
+def test_what_is_taken_from_itself_is_still_read(dtype):
+    """Where integers of 64 bits are elements they are no indices, of which `i - i` is 0 and needs nothing."""
+    x = np.arange(12 * 5 * 3).reshape(12, 5, 3).astype(dtype)
+    for a, w in ((xt.asarray(x)[..., ::-1], x[..., ::-1]), (xt.asarray(x)[:, ::2], x[:, ::2]), (xt.asarray(x), x)):
+        for axis in range(3):
+            e, want = a + xt.sum(a - a, axis, keepdims=True), w + (w - w).sum(axis, keepdims=True)
+            np.testing.assert_array_equal(xt.evaluate(e).numpy(), want)
+            out = xt.zeros(want.shape[::-1], dtype).T
+            out[...] = e * xt.max(a * 2 - a * 2, axis, keepdims=True)
+            assert not out.numpy().any()

@@ -50,6 +50,11 @@ class Value:
         """The axes and locals that must be bound before this value is known."""
         return frozenset().union(*(child.free for child in self.children))
 
+    @cached_property
+    def reads(self) -> bool:
+        """Whether something is loaded for it."""
+        return any(child.reads for child in self.children)
+
     def __add__(self, other: Value | int) -> Value:
         return _add(self, index(other))
 
@@ -148,6 +153,7 @@ class Load(Value):
     offset: Value
     when: Value | None
     dtype: DType
+    reads = True
 
     @property
     def children(self) -> tuple[Value, ...]:
@@ -267,7 +273,7 @@ def _intern(node: N) -> N:
     if found is None:
         with _LOCK:  # or two threads might each keep one
             found = _interned.setdefault(key, node)
-    _ = found.free  # known while the children's is: no recursion later
+    _ = found.free, found.reads  # known while the children's are: no recursion later
     return found  # type: ignore[return-value]
 
 

@@ -73,7 +73,11 @@ def rebuild(node: Value, children: tuple[Value, ...]) -> Value:
         case Op(dtype=dtype) if (
             dtype is INDEX and node.op in _INDEX_ARITHMETIC and all(child.dtype is INDEX for child in children)
         ):
-            return _INDEX_ARITHMETIC[node.op](*children)
+            made = _INDEX_ARITHMETIC[node.op](*children)
+            dropped = not made.reads and any(
+                child.reads for child in children
+            )  # `x - x` of elements stays what it is elsewhere
+            return op(node.op, children, dtype) if dropped else made
         case Op("bitwise_and") if node.dtype is BOOL:
             return both(*children)
         case Op():
