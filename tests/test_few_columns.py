@@ -197,3 +197,23 @@ def test_what_is_taken_from_itself_is_still_read(dtype):
             out = xt.zeros(want.shape[::-1], dtype).T
             out[...] = e * xt.max(a * 2 - a * 2, axis, keepdims=True)
             assert not out.numpy().any()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64", "float32"])
+@pytest.mark.parametrize(
+    "shape", [(40, 64, 3), (9, 7, 2), (33, 20, 8), (5, 200, 6), (17, 5, 11), (300, 13), (2000, 9), (3, 16, 1)]
+)
+def test_rows_of_integers_as_they_lie(dtype, shape):
+    """Extremes and sums of these may be brought together in any order; rows that are stored side by side are stored at once."""
+    x = np.random.default_rng(0).integers(0, 5, shape).astype(dtype)
+    for a in (xt.asarray(x), xt.asarray(np.repeat(x, 2, 0))[::2], xt.asarray(x)[..., ::-1]):
+        w, axis = a.numpy(), len(shape) - 2
+        for e, want in (
+            (xt.max(a, axis), w.max(axis)),
+            (xt.sum(a, axis), w.sum(axis)),
+            (xt.max(xt.sum(a, axis, keepdims=True) - a, axis), (w.sum(axis, keepdims=True) - w).max(axis)),
+            (xt.min(a * 2, axis) + xt.max(a, axis), (w * np.asarray(2, dtype)).min(axis) + w.max(axis)),
+        ):
+            for out in (xt.zeros(want.shape, e.dtype), xt.zeros((*want.shape, 2), e.dtype)[..., 1]):
+                out[...] = e
+                np.testing.assert_array_equal(out.numpy(), want.astype(e.dtype))

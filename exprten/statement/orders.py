@@ -139,7 +139,15 @@ def fitting_columns(same: Same, folds: Sequence[int], inner: Place) -> int:
         _is_row(same, p, _largest(same, leaves)) for p in taken if p is not None
     ):
         return 0
-    return count if count <= FEW else next((most for most in COLUMNS if count <= most), 0)
+    if count <= FEW or (count < COLUMNS[0] and _extremes_of_narrow(same, folds)):
+        return count
+    return next((most for most in COLUMNS if count <= most), 0)
+
+
+def _extremes_of_narrow(same: Same, folds: Sequence[int]) -> bool:
+    """Whether these are extremes of integers of 8 or 16 bits, of which a vector holds many rows as they lie."""
+    narrow = all(leaf.key.dtype.kind in "iu" and leaf.key.dtype.bits <= 16 for leaf in same.found.leaves)
+    return narrow and all(same.found.structure[n][0].map.reducer in ("max", "min") for n in folds)
 
 
 def folded_by(same: Same, n: int) -> list[Place | None]:

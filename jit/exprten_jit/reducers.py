@@ -48,7 +48,7 @@ PARTS = 1024  # of a fold, at most: threads compute them, and their results wait
 
 def is_known(few: int) -> bool:
     """Whether a kernel of few columns is for exactly so many."""
-    return few <= FEW or not few & (few - 1)
+    return few < COLUMNS[0] or not few & (few - 1)
 
 
 def along(*dtypes: DType) -> Order:

@@ -33,7 +33,7 @@ class Beside(InItems):
         """As many whole blocks as a vector has rows, from `start` on, paired."""
         assert node.order is not None, "a scheduled fold has an order"
         t, order, many, width = self.text, node.order, len(items.each), items.width
-        if (lying := self._rows_in_any_order(node, loop, items)) > 1:
+        if (lying := self.rows_in_any_order(node, loop, items)) > 1:
             return self._in_any_order(node, loop, known, start, replace(items, each=items.each[:1]), lying, many)
         firsts = [t.index("add", start, n * order.block) for n in range(many)]
 
@@ -59,7 +59,7 @@ class Beside(InItems):
             sums = self.combine(node, even, odd)
         return sums
 
-    def _rows_in_any_order(self, node: Fold, loop: Vector, items: Items) -> int:
+    def rows_in_any_order(self, node: Fold, loop: Vector, items: Items) -> int:
         """How many rows that lie side by side a vector holds, of integers whose results are the same in any order; 0 where it is none of these."""
         exact = reducer_of(node.reducer).exact(node.dtype) and node.dtype.kind != "f"
         packed = self._packed(node, loop.axis)
@@ -71,20 +71,8 @@ class Beside(InItems):
         """So many blocks, `rows` rows in a vector as they lie."""
         assert node.order is not None, "a scheduled fold has an order"
         t, columns, join = self.text, self.nest.kernel.few, partial(self.join, node)
-        width = rows * items.width
-        spread = tuple(c % columns for c in range(width))
-        lying = Items(items.row, width, rows * columns, items.each, spread, down=node.axis)
-        inside, begin = self.lanes_of(loop, known, lying)
-        lanes = begin.items
-        assert lanes is not None, "lanes of items"
-        self._compute_outside(node, inside, begin)
+        begin, at = self._lying(node, loop, known, items, rows)
         steps = min(node.order.lanes, node.order.block // rows)
-
-        def at(k: str) -> Row:
-            here = {**lanes.each[0], node.axis: Lanes(t.index("add", start, k), INDEX_TYPE)}
-            found, where = dict(inside), replace(begin, items=replace(lanes, each=(here,)))
-            return [self.widened(self.value(x, found, where), where.count) for x in node.bodies]
-
         loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
         nbytes = columns * max((x.leaf.dtype.itemsize for x in loads), default=1)
         far = t.let(f"icmp sge i64 {self.value(node.extent, known, None).name}, {FAR_BYTES // nbytes}", "i1").name
@@ -97,15 +85,57 @@ class Beside(InItems):
         def step(k: str, sums: list[Row]) -> list[Row]:
             if loads:
                 t.when(far, lambda: fetch(k))
-            return [join(x, at(t.index("add", k, n * rows))) for n, x in enumerate(sums)]
+            return [join(x, at(t.index("add", start, t.index("add", k, n * rows)))) for n, x in enumerate(sums)]
 
-        nothing = [self._identity([node], width) for _ in range(steps)]
+        nothing = [self._identity([node], rows * items.width) for _ in range(steps)]
         x = in_order(self._carry("0", str(many * node.order.block), steps * rows, nothing, step), join)
+        return self._rows_joined(node, x, items, rows)
+
+    def all_in_any_order(
+        self, node: Fold, loop: Vector, known: Known, items: Items, rows: int, extent: str, row: Callable[[str], Row]
+    ) -> Row:
+        """All rows of each item, `rows` in a vector as they lie, the last ones one by one."""
+        t, join = self.text, partial(self.join, node)
+        _, at = self._lying(node, loop, known, items, rows)
+        whole = t.index("and", extent, -rows)
+        nothing = self._identity([node], rows * items.width * len(items.each))
+        (x,) = self._carry("0", whole, rows, [nothing], lambda k, sums: [join(sums[0], at(k))])
+        sums = self._rows_joined(node, x, items, rows)
+        return self._carry(whole, extent, 1, [sums], lambda k, sums: [join(sums[0], row(k))])[0]
+
+    def _lying(
+        self, node: Fold, loop: Vector, known: Known, items: Items, rows: int
+    ) -> tuple[Where, Callable[[str], Row]]:
+        """The lanes of so many rows of each item as they lie, and what gives them from index k on."""
+        width, columns = rows * items.width, self.nest.kernel.few
+        spread = tuple(c % columns for c in range(width))
+        lying = Items(items.row, width, rows * columns, items.each, spread, down=node.axis)
+        inside, begin = self.lanes_of(loop, {**known, **self._spread(known, items, spread)}, lying)
+        lanes = begin.items
+        assert lanes is not None, "lanes of items"
+        self._compute_outside(node, inside, begin)
+
+        def at(k: str) -> Row:
+            here = tuple({**own, node.axis: Lanes(k, INDEX_TYPE)} for own in lanes.each)
+            found, where = dict(inside), replace(begin, items=replace(lanes, each=here))
+            return [self.widened(self.value(x, found, where), where.count) for x in node.bodies]
+
+        return begin, at
+
+    def _spread(self, known: Known, items: Items, spread: Sequence[int]) -> Known:
+        """What is known in lanes of items, for each column of several rows of them."""
+        many = len(items.each)
+        lanes = [n * items.width + c for n in range(many) for c in spread]
+        return {v: self._shuffled(x, x, lanes) for v, x in known.items() if x.count == items.width * many > 1}
+
+    def _rows_joined(self, node: Fold, x: Row, items: Items, rows: int) -> Row:
+        """One row of each item, of so many as they lie."""
+        columns, many = self.nest.kernel.few, len(items.each)
         while rows > 1:
-            rows //= 2
-            half = [min(c, rows * columns - 1) for c in range(rows * items.width)]
+            size, rows = x[0].count // many, rows // 2
+            half = [n * size + min(c, rows * columns - 1) for n in range(many) for c in range(rows * items.width)]
             a, b = ([self._shuffled(v, v, [h * rows * columns + c for c in half]) for v in x] for h in (0, 1))
-            x = join(a, b)
+            x = self.join(node, a, b)
         return x
 
     def fetching(
@@ -271,14 +301,9 @@ class Beside(InItems):
         exact = reducer_of(node.reducer).exact(node.dtype)
         some = rows if rows * items.width <= loop.lanes else rows // 2
         width = some * items.width
-        spread = [c % columns for c in range(width)]
-        own = {
-            v: self._shuffled(x, x, [n * items.width + c for n in range(many) for c in spread])
-            for v, x in known.items()
-            if x.count == items.width * many > 1
-        }
-        lying = Items(items.row, width, some * columns, items.each, tuple(spread), down=node.axis)
-        inside, begin = self.lanes_of(loop, {**known, **own}, lying)
+        spread = tuple(c % columns for c in range(width))
+        lying = Items(items.row, width, some * columns, items.each, spread, down=node.axis)
+        inside, begin = self.lanes_of(loop, {**known, **self._spread(known, items, spread)}, lying)
         lanes = begin.items
         assert lanes is not None, "lanes of items"
         self._compute_outside(node, inside, begin)

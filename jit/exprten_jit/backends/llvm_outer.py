@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from ..early import AHEAD_BYTES
-from ..ir import Axis, Leaf, Load, index, load
+from ..ir import Axis, Const, Leaf, Load, index, load
 from ..nest import Columns, Let, Loop, Squares, Stmt, Strip, Vector, statements
+from ..reducers import is_known
 from ..rewrite import affine, walk
 from ..vectors import computed
 from .llvm_accumulators import Row
@@ -112,12 +113,25 @@ class Outer(Runs):
         inside = {**found, **inside}
         values = [self.widened(self.value(s.value, inside, where), where.count) for s in stmt.stores]
         mask = first_lanes(items.some, items.width)
+        if self._run_on(stmt, items):
+            lanes = [n * items.width + c for n in range(len(items.each)) for c in range(items.some)]
+            for store, value in zip(stmt.stores, values, strict=True):
+                row = Where(stmt.axis, where.at, len(lanes))
+                self.store(store, self._shuffled(value, value, lanes), {**known, **items.each[0]}, row)
+            self.splats = splats
+            return
         for n, own in enumerate(items.each):
             row = Where(stmt.axis, where.at, items.width, mask, parts=items.parts)
             for store, value in zip(stmt.stores, values, strict=True):
                 part = self._shuffled(value, value, range(n * items.width, (n + 1) * items.width))
                 self.store(store, part, {**known, **own}, row)
         self.splats = splats
+
+    def _run_on(self, stmt: Vector, items: Items) -> bool:
+        """Whether the rows that are stored lie side by side, as is known when this is compiled."""
+        few = self.nest.kernel.few
+        forms = [affine(s.offset, items.row) for s in stmt.stores] if is_known(few) else [None]
+        return all(form and isinstance(form[0], Const) and form[0].value == few for form in forms)
 
     def _fills(self, columns: Columns, outer: Axis) -> list[Vector]:
         """What else is saved for the columns, where it can be computed in lanes."""
@@ -160,7 +174,21 @@ class Outer(Runs):
         if last:
             many = self.value(dict(self.nest.kernel.axes)[items.row] * node.extent, found, None).name
             rows = self.fetching(node, where, found, many, here, rows, AHEAD_BYTES)
-        sums = self.by_groups(node, where, "0", extent, *rows)
+        lying = self.rows_in_any_order(node, loop, items)
+        if lying > 1:
+            place = self._places([node], [self._identity([node], where.count)])
+
+            def put(row: Row) -> None:
+                self._put([node], place, "0", row)
+
+            self.text.either(
+                self.text.let(f"icmp slt i64 {extent}, {lying}", "i1").name,
+                lambda: put(self.by_groups(node, where, "0", extent, *rows)),
+                lambda: put(self.all_in_any_order(node, loop, found, items, lying, extent, rows[1])),
+            )
+            sums = self._get([node], place, "0", where.count)
+        else:
+            sums = self.by_groups(node, where, "0", extent, *rows)
         for store, x in zip(loop.stores, sums, strict=True):
             found[load(store.leaf, store.offset)] = x
         self.splats = splats
