@@ -175,3 +175,15 @@ def test_threads_that_call_at_once_have_scratch_of_their_own():
     with ThreadPoolExecutor(4) as pool:
         for x, found in zip(inputs, pool.map(run, inputs), strict=True):
             close(found, (x * x.max(0).astype(np.float64)).sum(1), "at once", of="float32")
+
+
+def test_short_rows_are_none_where_some_of_what_they_need_has_no_room():
+    x = np.random.default_rng(0).integers(-9, 9, (700, 40, 8)).astype(np.float64)
+    a = xt.asarray(x)
+    e, want = (
+        xt.sum(a * xt.max(a, 1, keepdims=True) * xt.max(a, (0, 1)), 2),
+        (x * x.max(1, keepdims=True) * x.max((0, 1))).sum(2),
+    )
+    for most in (16, 1e9):
+        with xt.options(max_recompute=most):
+            np.testing.assert_array_equal(stored(e), want)

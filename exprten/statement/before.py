@@ -47,5 +47,5 @@ def computed_before(same: Same, axes: Sequence[int], short: int, over: tuple[Fol
     for places, folds in groups.items():
         room = room_for(prod(extent_of(same, p) for p in places), len(groups))
         few = fitting_columns(same, folds, places[0]) if len(places) == 1 else 0
-        out += [(tuple(sorted(names[p] for p in places)), room, few)] if room else []
+        out += [(tuple(sorted(names[p] for p in places)), room, few)] if room or short else []
     return tuple(sorted(out))

@@ -18,10 +18,9 @@ from .cuts import PIECE, PIECE_NAME, cuts_of, pieced
 from .derived import OwnName
 from .dtypes import INDEX
 from .early import folded_rows, next_row, packed_rows
-from .folds import combined, folds_of, vector_axis
+from .folds import combined, folds_of, owns_rows, vector_axis
 from .ir import Axis, Fold, Kernel, Load, Local, Store, Value, index, local
 from .keeping import kept, kept_of_rows
-from .needed import repeated
 from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
 from .past import rows_past_caches
@@ -40,8 +39,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
     if before := beforehand(kernel):
         return _after(before, kernel, machine)
-    if kernel.first and kernel.short and repeated(kernel):  # no room: these are no short rows
-        kernel = replace(kernel, short=0, packed=False)
+    kernel = _of_short_rows(kernel) if kernel.first else kernel
     then = schedule(kernel.then, machine) if kernel.then else None
     kernel = other_inside(kernel)
     kernel, opened, groups = _rows(kernel, machine)
@@ -58,7 +56,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
 
 def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
     """The loop nests of what is computed before, and of what is left."""
-    nest, back = schedule(before.kernel, machine), {here: given for given, here in before.folds}
+    nest, back = schedule(_of_short_rows(before.kernel), machine), {here: given for given, here in before.folds}
     return replace(
         nest,
         kernel=replace(nest.kernel, stores=kernel.stores),
@@ -66,6 +64,12 @@ def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
         first=tuple(schedule(part, machine) for part in before.parts),
         room=before.room,
     )
+
+
+def _of_short_rows(kernel: Kernel) -> Kernel:
+    """A kernel of short rows as one of any, where others are folded too: those that were to be computed before, and are not."""
+    folds = folds_of(*(store.value for store in kernel.stores))
+    return kernel if all(map(owns_rows, folds)) else replace(kernel, short=0, packed=False)
 
 
 JOINED = 30  # additions: an `argmax` of complex numbers takes 28
