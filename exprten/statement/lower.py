@@ -38,7 +38,7 @@ from exprten_jit.widen import widened
 
 from ..expression.key import Key
 from .gather import WEAK
-from .signature import Arranged, Operand, Signature, Ways
+from .signature import OF_SEVERAL, Arranged, Operand, Signature, Ways
 
 Index = tuple[Value, ...]
 Loops = tuple[tuple[Axis, Value], ...]  # axes with their extents
@@ -258,10 +258,7 @@ class _Lowering:
             sizes,
             tuple(self.params),
             signature.reverse,
-            **{
-                name: self._ways[name]
-                for name in ("short", "rows", "runs", "few", "low", "packed", "down", "within", "first")
-            },
+            **{name: self._ways[name] for name in OF_SEVERAL},
         )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]

@@ -49,6 +49,10 @@ class Ways:
     ] = ()  # room for folds that others need again, by the names of extents
 
 
+# of these what holds of several statements in one pass
+OF_SEVERAL = ("short", "rows", "runs", "few", "low", "packed", "down", "within", "first")
+
+
 @dataclass(frozen=True)
 class Signature(Ways):
     """What decides a kernel's machine code; two statements with equal signatures share it."""

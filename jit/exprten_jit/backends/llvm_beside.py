@@ -71,7 +71,7 @@ class Beside(InItems):
         """So many blocks, `rows` rows in a vector as they lie."""
         assert node.order is not None, "a scheduled fold has an order"
         t, columns, join = self.text, self.nest.kernel.few, partial(self.join, node)
-        begin, at = self._lying(node, loop, known, items, rows)
+        begin, at = self._lying(node, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}])
         steps = min(node.order.lanes, node.order.block // rows)
         loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
         nbytes = columns * max((x.leaf.dtype.itemsize for x in loads), default=1)
@@ -95,18 +95,24 @@ class Beside(InItems):
         self, node: Fold, loop: Vector, known: Known, items: Items, rows: int, extent: str, row: Callable[[str], Row]
     ) -> Row:
         """All rows of each item, `rows` in a vector as they lie, the last ones one by one."""
-        t, join = self.text, partial(self.join, node)
-        _, at = self._lying(node, loop, known, items, rows)
+        t, join, many = self.text, partial(self.join, node), len(items.each)
+        _, at = self._lying(node, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many)
         whole = t.index("and", extent, -rows)
-        nothing = self._identity([node], rows * items.width * len(items.each))
+        nothing = self._identity([node], rows * items.width * many)
         (x,) = self._carry("0", whole, rows, [nothing], lambda k, sums: [join(sums[0], at(k))])
         sums = self._rows_joined(node, x, items, rows)
         return self._carry(whole, extent, 1, [sums], lambda k, sums: [join(sums[0], row(k))])[0]
 
     def _lying(
-        self, node: Fold, loop: Vector, known: Known, items: Items, rows: int
+        self,
+        node: Fold,
+        loop: Vector,
+        known: Known,
+        items: Items,
+        rows: int,
+        row: Callable[[str], Sequence[Known]],
     ) -> tuple[Where, Callable[[str], Row]]:
-        """The lanes of so many rows of each item as they lie, and what gives them from index k on."""
+        """The lanes of so many rows of each item as they lie, and what gives them from index k on; `row` tells where that is in each."""
         width, columns = rows * items.width, self.nest.kernel.few
         spread = tuple(c % columns for c in range(width))
         lying = Items(items.row, width, rows * columns, items.each, spread, down=node.axis)
@@ -116,7 +122,7 @@ class Beside(InItems):
         self._compute_outside(node, inside, begin)
 
         def at(k: str) -> Row:
-            here = tuple({**own, node.axis: Lanes(k, INDEX_TYPE)} for own in lanes.each)
+            here = tuple({**origin, **own} for origin, own in zip(lanes.each, row(k), strict=True))
             found, where = dict(inside), replace(begin, items=replace(lanes, each=here))
             return [self.widened(self.value(x, found, where), where.count) for x in node.bodies]
 
@@ -130,13 +136,16 @@ class Beside(InItems):
 
     def _rows_joined(self, node: Fold, x: Row, items: Items, rows: int) -> Row:
         """One row of each item, of so many as they lie."""
-        columns, many = self.nest.kernel.few, len(items.each)
         while rows > 1:
-            size, rows = x[0].count // many, rows // 2
-            half = [n * size + min(c, rows * columns - 1) for n in range(many) for c in range(rows * items.width)]
-            a, b = ([self._shuffled(v, v, [h * rows * columns + c for c in half]) for v in x] for h in (0, 1))
-            x = self.join(node, a, b)
+            x, rows = self.join(node, *self._row_halves(x, len(items.each), rows)), rows // 2
         return x
+
+    def _row_halves(self, x: Row, many: int, rows: int) -> tuple[Row, Row]:
+        """Of so many rows of each item, as they lie, the first and the second half."""
+        size, half = x[0].count // many, rows // 2 * self.nest.kernel.few
+        lanes = [n * size + min(c, half - 1) for n in range(many) for c in range(size // 2)]
+        first, second = ([self._shuffled(v, v, [k * half + c for c in lanes]) for v in x] for k in (0, 1))
+        return first, second
 
     def fetching(
         self,
@@ -292,44 +301,19 @@ class Beside(InItems):
         one by one. All four come with one load where a vector holds them.
         """
         assert node.order is not None, "a scheduled fold has an order"
-        columns, many, combine, rows = (
-            self.nest.kernel.few,
-            len(items.each),
-            partial(self.combine, node),
-            node.order.lanes,
-        )
+        many, combine, rows = len(items.each), partial(self.combine, node), node.order.lanes
         exact = reducer_of(node.reducer).exact(node.dtype)
         some = rows if rows * items.width <= loop.lanes else rows // 2
-        width = some * items.width
-        spread = tuple(c % columns for c in range(width))
-        lying = Items(items.row, width, some * columns, items.each, spread, down=node.axis)
-        inside, begin = self.lanes_of(loop, {**known, **self._spread(known, items, spread)}, lying)
-        lanes = begin.items
-        assert lanes is not None, "lanes of items"
-        self._compute_outside(node, inside, begin)
-
-        def at(k: str) -> Row:
-            _, each = row(k)
-            here = tuple({**origin, **own} for origin, own in zip(lanes.each, each, strict=True))
-            where = replace(begin, items=replace(lanes, each=here))
-            found = dict(inside)
-            return [self.widened(self.value(x, found, where), where.count) for x in node.bodies]
-
-        def halves(x: Row, rows: int) -> tuple[Row, Row]:
-            """Of so many rows of each item the first and the second half."""
-            size, half = x[0].count // many, rows * columns // 2
-            each = [
-                [n * size + k * half + min(c, half - 1) for n in range(many) for c in range(size // 2)] for k in (0, 1)
-            ]
-            first, second = ([self._shuffled(v, v, order) for v in x] for order in each)
-            return first, second
+        _, at = self._lying(node, loop, known, items, some, lambda k: row(k)[1])
 
         def group(k: str) -> list[Row]:
             x = at(k)
-            first, second = halves(x, rows) if some == rows else (x, at(self.text.index("add", k, some)))
+            first, second = (
+                self._row_halves(x, many, rows) if some == rows else (x, at(self.text.index("add", k, some)))
+            )
             if exact:
-                return [*halves(first, rows // 2), *halves(second, rows // 2)]
-            return [combine(*halves(combine(first, second), rows // 2))]
+                return [*self._row_halves(first, many, rows // 2), *self._row_halves(second, many, rows // 2)]
+            return [combine(*self._row_halves(combine(first, second), many, rows // 2))]
 
         return group
 
