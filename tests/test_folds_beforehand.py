@@ -177,6 +177,19 @@ def test_threads_that_call_at_once_have_scratch_of_their_own():
             close(found, (x * x.max(0).astype(np.float64)).sum(1), "at once", of="float32")
 
 
+def test_rows_of_scratch_end_where_the_next_ones_begin():
+    """Which another thread may have stored by then."""
+    x = np.random.default_rng(0).integers(-3, 4, (70, 64, 2, 2)).astype("int32")
+    y = xt.transpose(xt.asarray(np.repeat(x, 2, axis=-1))[..., ::2], (1, 0, 2, 3))
+    x = x.transpose(1, 0, 2, 3)
+    lowest = np.maximum(x.max((1, 2), keepdims=True), x).min(0, keepdims=True)
+    e = xt.min(xt.maximum(xt.max(y, (1, 2), keepdims=True), y), 0, keepdims=True)
+    for threads in (1, 2, 3):
+        with xt.options(num_threads=threads, max_recompute=1e9):
+            for _ in range(5):
+                assert np.array_equal(stored(xt.sum(e + y, (1, 2))), (lowest + x).sum((1, 2))), threads
+
+
 def test_short_rows_are_none_where_some_of_what_they_need_has_no_room():
     x = np.random.default_rng(0).integers(-9, 9, (700, 40, 8)).astype(np.float64)
     a = xt.asarray(x)

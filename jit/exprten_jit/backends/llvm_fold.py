@@ -28,7 +28,8 @@ class Folds(Extremes):
     def __init__(self, nest: Nest, fast_math: bool) -> None:
         super().__init__(fast_math)
         self.nest = nest
-        self.given = {leaf.name for leaf in nest.kernel.leaves}
+        room = (leaf for part in nest.parts for leaf, _ in part.room)  # shared by threads: no row has room beyond it
+        self.given = {leaf.name for leaf in (*nest.kernel.leaves, *room)}
         loops = (stmt for part in nest.every for stmt in statements(part.body))
         groups = [*nest.groups, *(group for stmt in loops if isinstance(stmt, Vector) for group in stmt.groups)]
         self.groups = {(group[0], at): group for group in groups for at in group[1]}
