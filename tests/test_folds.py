@@ -1000,8 +1000,8 @@ def normal(shape, seed=0, dtype="float32"):
 
 PHASES = {  # of statements with folds that all of the target needs
     "softmax of all": 3, "over the sum": 2, "over all three": 2, "double centred": 2, "scaled to a range": 2, "cosine": 3,
-    "variance of the means": 2, "distance to the mean sum": 2, "sum over the sum of sums": 2, "a row between": 2,
-    "an index of a fold": 2, "any above all": 2,
+    "variance of the means": 2, "distance to the mean sum": 2, "sum over the sum of sums": 3, "a row between": 2,
+    "sum of the greatest": 2, "an index of a fold": 2, "any above all": 2,
 }  # fmt: skip
 PASSES = {softmax: 3, log_softmax: 3, standardised: 3}
 

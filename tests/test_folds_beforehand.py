@@ -200,3 +200,45 @@ def test_short_rows_are_none_where_some_of_what_they_need_has_no_room():
     for most in (16, 1e9):
         with xt.options(max_recompute=most):
             np.testing.assert_array_equal(stored(e), want)
+
+
+COLUMNS = {
+    "greatest sum of columns": lambda m, x: m.max(m.sum(abs(x), 0)),
+    "over the greatest": lambda m, x: x / m.max(m.sum(abs(x), 0)),
+    "column of the greatest sum": lambda m, x: m.argmax(m.sum(x, 0)),
+    "sum of twice the maxima": lambda m, x: m.sum(m.max(x, 0) * 2),
+    "spread of the means": lambda m, x: m.std(m.mean(x, 0)),
+    "norm of the columns' norms": lambda m, x: m.sqrt(m.sum(m.sqrt(m.sum(x * x, 0)))),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_folds_of_columns_in_a_fold_along_them(name):
+    """Also where there is no room for all columns: then some at a time, in lanes."""
+    for k, shape in enumerate(((600, 257), (100, 100), (40, 3), (1000, 8), (3, 5000), (20, ROOM // 4 + 3))):
+        x = normal(shape, k)
+        e, want = COLUMNS[name](xt, xt.asarray(x)), np.asarray(COLUMNS[name](np, x.astype(np.float64)))
+        found = []
+        for bits, threads in ((512, 1), (256, 2), (128, 3)):
+            with xt.options(vector_bits=bits, num_threads=threads):
+                found.append(stored(e))
+        assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes(), f"{name} of {shape}"
+        close(found[0], want, f"{name} of {shape}", of="float32")
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
+def test_folds_of_columns_that_other_folds_stand_in(dtype):
+    """Rows inside of columns, columns of two axes, and what vectors run along before and after: drawn, and mended."""
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(-3, 4, shape).astype(dtype) for shape in ((4, 17, 5, 12), (8, 3, 48, 5)))
+    for order in ((0, 1, 2, 3), (2, 3, 1, 0), (3, 1, 2, 0), (1, 0, 2, 3)):
+        for z in (x, y):
+            a = xt.transpose(xt.asarray(np.ascontiguousarray(z.transpose(order))), tuple(np.argsort(order)))
+            for make in (
+                lambda m, v: m.sum(v - m.sum(v, (0, 1), keepdims=True), (3, 2)),
+                lambda m, v: v + m.max(m.min(m.max(v, 1, keepdims=True), 3, keepdims=True), (0, 1), keepdims=True),
+                lambda m, v: m.max(m.sum(v, 3) - m.min(m.max(v, 3), 0), (1, 2)),
+            ):
+                for bits in (128, 512):
+                    with xt.options(vector_bits=bits, num_threads=2, max_recompute=1e9):
+                        assert np.array_equal(stored(make(xt, a)), make(np, z)), f"{order} {z.shape} {bits}"

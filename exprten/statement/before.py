@@ -10,7 +10,7 @@ from math import prod
 from exprten_jit.beforehand import room_for
 
 from .axes import TARGET, Folded, Place, Same, extent_of
-from .orders import below, fitting_columns, folded_by, taken_across
+from .orders import below, fitting_columns, folded_by, is_of_columns, taken_across
 
 First = tuple[
     tuple[str, ...], int, int
@@ -18,8 +18,8 @@ First = tuple[
 
 
 def needed_again(same: Same, axes: Sequence[int] = ()) -> set[int]:
-    """The Reduces that stand in another one, for each of its elements, and have not all of its axes; where vectors run along the last of
-    `axes`, what is folded across them has this axis once.
+    """The Reduces that stand in another one, for each of its elements, and have not all of its axes, or are of columns; where vectors run
+    along the last of `axes`, what is folded across them has this axis once.
     """
     found, inner = set[int](), same.of((TARGET, axes[-1])) if axes else None
     ways = taken_across([*axes], same) if axes else [False] * len(same.found.folds)
@@ -28,7 +28,7 @@ def needed_again(same: Same, axes: Sequence[int] = ()) -> set[int]:
         taken = {p for p in folded_by(same, m) if p is not None}
         for n in below(same.found, m).intersection(same.found.folds) - {m}:
             dims = {*same.dims(n)}
-            if dims & taken and not own | taken <= dims:
+            if dims & taken and (not own | taken <= dims or is_of_columns(same, n, taken)):
                 found.add(n)
     return found
 

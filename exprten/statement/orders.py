@@ -50,6 +50,7 @@ def short_rows(
         ref, live = found.structure[n][1], [p for p in folded_by(same, n) if p is not None]
         if (
             len(live) != 1
+            or not same.axes_of(n)
             or extent_of(same, live[0]) > SHORT[-1]
             or not _is_row(same, live[0], _largest_below(same, ref))
         ):
@@ -142,6 +143,13 @@ def fitting_columns(same: Same, folds: Sequence[int], inner: Place) -> int:
     if count <= FEW or (count < COLUMNS[0] and _extremes_of_narrow(same, folds)):
         return count
     return next((most for most in COLUMNS if count <= most), 0)
+
+
+def is_of_columns(same: Same, n: int, axes: Collection[Place]) -> bool:
+    """Whether a Reduce reads rows along one of these axes, and not along its own."""
+    leaves, own = _largest_below(same, same.found.structure[n][1]), folded_by(same, n)
+    across = not any(_is_row(same, p, leaves) for p in own if p is not None)
+    return across and any(_is_row(same, p, leaves) for p in axes)
 
 
 def _extremes_of_narrow(same: Same, folds: Sequence[int]) -> bool:

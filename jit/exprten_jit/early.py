@@ -68,10 +68,10 @@ def next_row(
         return [stmt]
     row, size = loops[-1][0], kernel.stores[0].leaf.itemsize
     values = [s.value for s in stmt.stores]
-    loads = [] if folds_of(*values) else [x for x in computed(values, axis) if _fetchable(x, [row], axis)]
+    loads = [] if folds_of(*values) else [x for x in computed(values, axis) if _fetchable(x, [row], axis, bound)]
     for folds in (s.folds for s in placed if isinstance(s, Reduce) and s.lanes > 1 and s.extent is extent):
         along = folds[0].axis
-        found = [x for node in folds for x in computed(node.bodies, along) if _fetchable(x, [row], along)]
+        found = [x for node in folds for x in computed(node.bodies, along) if _fetchable(x, [row], along, bound)]
         loads += [load(x.leaf, substitute(x.offset, {along: axis})) for x in found]
     ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in lines_of(loads)))
     many = prod((high for _, high in kernel.axes), start=index(1))
@@ -110,7 +110,9 @@ def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | 
         return list(placed)
     stmt, rows = placed[where[0]], [loop[0] for loop in loops[-1:]]
     assert isinstance(stmt, Reduce), "a fold"
-    found = (x for node in stmt.folds for x in computed(node.bodies, stmt.axis) if _fetchable(x, rows, stmt.axis))
+    found = (
+        x for node in stmt.folds for x in computed(node.bodies, stmt.axis) if _fetchable(x, rows, stmt.axis, bound)
+    )
     loads = lines_of(found)
     apart = _apart(loads, [*loops[-1:], (stmt.axis, index(0), stmt.extent)])
     onward = stmt.chains > 1
@@ -150,9 +152,11 @@ def _with(stmt: Vector, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:
     return [*lets, Let(far, early=True), replace(stmt, ahead=ahead, far=far)]
 
 
-def _fetchable(x: Value, rows: Sequence[Axis], axis: Axis) -> TypeGuard[Load]:
-    """Whether a value is read from each row, in lines along an axis."""
+def _fetchable(x: Value, rows: Sequence[Axis], axis: Axis, bound: Container[Axis | Local]) -> TypeGuard[Load]:
+    """Whether a value is read from each row, in lines along an axis, and for no other: not by a fold of columns inside of another one."""
     if not isinstance(x, Load) or x.when is not None or not x.offset.free.issuperset(rows):
+        return False
+    if not all(a is axis or a in bound for a in x.offset.free):
         return False
     return steps(x, axis) in (1, -1, 2)
 

@@ -6,20 +6,31 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .folds import folds_of, owns_rows, vector_axis
-from .ir import Axis, Fold, Kernel, Load, Size, Value, axis, fold
+from .ir import Axis, Fold, Kernel, Load, Local, Size, Value, axis, fold
 from .reducers import ACROSS, along
 from .rewrite import rewrite, steps, substitute, walk
 
 
 def repeated(kernel: Kernel) -> list[Fold]:
-    """The folds that another one computes for each of its elements, and that again for each of a loop on which they do not depend."""
+    """The folds that another one computes for each of its elements, and that again for each of a loop on which they do not depend; and those
+    of columns, which are read side by side: the one around them comes by them one after the other.
+    """
     axis, folds = vector_axis(kernel), folds_of(*(store.value for store in kernel.stores))
     found = dict[Fold, None]()
     for around in folds:
         loops = around.free - ({axis} if axis is not None and not kernel.short else set())
-        inner = folds_of(*around.bodies) if loops else ()
-        found |= dict.fromkeys(node for node in inner if around.axis in node.free and not loops <= node.free)
+        inner = [node for node in folds_of(*around.bodies) if around.axis in node.free]
+        found |= dict.fromkeys(node for node in inner if not loops <= node.free)
+        found |= dict.fromkeys(_of_columns(around, inner))
     return list(found)
+
+
+def _of_columns(around: Fold, inner: Sequence[Fold]) -> list[Fold]:
+    """Those of the folds inside of another one that are of columns, and so are all in which they stand; but not of a fold of two axes."""
+    two = {node for node in inner if around.bodies == (node,) and around.reducer == node.reducer}
+    others = [node for node in inner if node in two or not _is_of_columns(node, around.axis)]
+    below = {x for node in others for x in folds_of(*node.bodies)}
+    return [node for node in inner if node not in others and node not in below]
 
 
 def ordered(kernel: Kernel) -> Callable[[Value], Value]:
@@ -28,7 +39,7 @@ def ordered(kernel: Kernel) -> Callable[[Value], Value]:
     """
     axis, folds = vector_axis(kernel), folds_of(*(store.value for store in kernel.stores))
     every = named(folds, extents_of(folds, kernel), kernel)
-    again = {every[node][0] for node in repeated(kernel) if node in every and _is_of_columns(node)}
+    again = {every[node][0] for node in repeated(kernel) if node in every and _is_of_columns(node, *node.free)}
     columns = {node for node, (own, _) in every.items() if own in again}
 
     def change(node: Value) -> Value | None:
@@ -41,11 +52,10 @@ def ordered(kernel: Kernel) -> Callable[[Value], Value]:
     return lambda value: rewrite(value, change)
 
 
-def _is_of_columns(node: Fold) -> bool:
-    """Whether a fold reads rows along another axis than its own."""
+def _is_of_columns(node: Fold, *axes: Axis | Local) -> bool:
+    """Whether a fold reads rows along one of these axes, and not along its own."""
     found = [x for x in walk(*node.bodies) if isinstance(x, Load) and node.axis in x.offset.free]
-    others = [(x, a) for x in found for a in x.offset.free - {node.axis} if isinstance(a, Axis)]
-    return any(steps(x, a) in (1, -1) for x, a in others) and not owns_rows(node)
+    return any(steps(x, a) in (1, -1) for x in found for a in axes if isinstance(a, Axis)) and not owns_rows(node)
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,9 @@ def _reduce(
             continue
         before = place([node.extent, *node.bodies], machine, bound, done)
         inside = set(done)
-        body = place(node.bodies, machine, bound | {node.axis}, inside) if folds_inside(node) else []
-        lanes, masked = (1, False) if body else _lanes(machine, node)
+        lanes, masked = (1, False) if _by_rows(node) else _lanes(machine, node)
+        again = lanes == 1 and folds_inside(node)
+        body = place(node.bodies, machine, bound | {node.axis}, inside) if again else []
         if lanes > 1:
             before += place(forms(node.bodies, node.axis), machine, bound, done)
         last = placed[-1] if placed else None
@@ -69,6 +70,11 @@ def _chains(node: Fold, lanes: int) -> int:
     """How many times the accumulators of its order a fold has: a maximum of floats takes six instructions that wait for each other."""
     exact = lanes > 1 and reducer_of(node.reducer).exact(node.dtype)
     return CHAINS if exact and unroll(list(computed(node.bodies, node.axis))) == MOST else 1
+
+
+def _by_rows(node: Fold) -> bool:
+    """Whether a fold comes by those inside of it one after the other; those of columns are computed in lanes, one for each element."""
+    return folds_inside(node) and not all(x.order is not None and x.order.grouped for x in folds_of(*node.bodies))
 
 
 def folds_inside(node: Fold) -> bool:

@@ -39,7 +39,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
     if before := beforehand(kernel):
         return _after(before, kernel, machine)
-    kernel = _of_short_rows(kernel) if kernel.first else kernel
+    kernel = _left(kernel) if kernel.first else kernel
     then = schedule(kernel.then, machine) if kernel.then else None
     kernel = other_inside(kernel)
     kernel, opened, groups = _rows(kernel, machine)
@@ -56,7 +56,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
 
 def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
     """The loop nests of what is computed before, and of what is left."""
-    nest, back = schedule(_of_short_rows(before.kernel), machine), {here: given for given, here in before.folds}
+    nest, back = schedule(_left(before.kernel), machine), {here: given for given, here in before.folds}
     return replace(
         nest,
         kernel=replace(nest.kernel, stores=kernel.stores),
@@ -66,10 +66,15 @@ def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
     )
 
 
-def _of_short_rows(kernel: Kernel) -> Kernel:
-    """A kernel of short rows as one of any, where others are folded too: those that were to be computed before, and are not."""
+def _left(kernel: Kernel) -> Kernel:
+    """A kernel of which some folds were to be computed before, as what is left: not of short rows, where others are folded too, and vectors run
+    along its innermost axis where the folds that depend on it are across rows.
+    """
     folds = folds_of(*(store.value for store in kernel.stores))
-    return kernel if all(map(owns_rows, folds)) else replace(kernel, short=0, packed=False)
+    if kernel.short and not all(map(owns_rows, folds)):
+        kernel = replace(kernel, short=0, packed=False)
+    inner = [node for node in folds if kernel.axes and kernel.axes[-1][0] in node.free]
+    return replace(kernel, rows=any(node.order is not None and not node.order.grouped for node in inner))
 
 
 JOINED = 30  # additions: an `argmax` of complex numbers takes 28

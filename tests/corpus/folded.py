@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from strategies import values
 from test_folds import ALL, LONG, SHORT_ROWS, STRUCTURES, normal, softmax
-from test_folds_beforehand import TWICE
+from test_folds_beforehand import COLUMNS, TWICE
 from test_own_reducer import average, furthest, hypotenuse, logsumexp, variance
 
 import exprten as xt
@@ -57,6 +57,10 @@ def needed_again(bench: Bench) -> None:
         for shape in ((9, 13), (70, 33), (5, 300)):
             bench.about(f"{name} of {shape}")
             bench.evaluate(outer(xt, inner(xt, bench.tensor(normal(shape)))))
+    for name, of_columns in COLUMNS.items():
+        for shape in ((9, 13), (70, 33), (5, 300)):
+            bench.about(f"{name} of {shape}")
+            bench.evaluate(of_columns(xt, bench.tensor(normal(shape))))
 
 
 @group("folds and ranges")
