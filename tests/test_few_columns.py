@@ -217,3 +217,36 @@ def test_rows_of_integers_as_they_lie(dtype, shape):
             for out in (xt.zeros(want.shape, e.dtype), xt.zeros((*want.shape, 2), e.dtype)[..., 1]):
                 out[...] = e
                 np.testing.assert_array_equal(out.numpy(), want.astype(e.dtype))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("columns", [2, 3, 5, 8])
+def test_where_extremes_of_integers_stand(dtype, columns):
+    """Sought in the piece in which each column's was first met, whatever comes before it: rows that are all alike, or grow, or hold it late."""
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    rng = np.random.default_rng(columns)
+    for rows in (300, 4096, 5001, 70_003):
+        drawn = rng.integers(least, most, (rows, columns), dtype=dtype, endpoint=True)
+        late = rng.integers(0, 3, (rows, columns)).astype(dtype)
+        late[rng.integers(0, rows, columns), range(columns)] = 100
+        same = [np.full((rows, columns), value, dtype) for value in (least, most)]
+        for x in (drawn, np.sort(drawn, axis=0), late, *same):
+            for bits, threads in ((128, 1), (512, 1), (512, 2)):
+                with xt.options(vector_bits=bits, num_threads=threads):
+                    for name in ("argmax", "argmin"):
+                        found = xt.evaluate(getattr(xt, name)(xt.asarray(x), 0)).numpy()
+                        np.testing.assert_array_equal(found, getattr(np, name)(x, 0), f"{name} of {x.shape} at {bits}")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "int32"])
+@pytest.mark.parametrize("shape", [(33, 64, 3), (5, 256, 5), (7, 255, 8), (40, 33, 2), (9, 7, 3)])
+def test_where_extremes_of_each_outer_index_stand(dtype, shape):
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    rng = np.random.default_rng(shape[1])
+    drawn = rng.integers(least, most, shape, dtype=dtype, endpoint=True)
+    for x in (drawn, drawn % 3, np.full(shape, least, dtype), np.full(shape, most, dtype)):
+        for bits in (128, 256, 512):
+            with xt.options(vector_bits=bits):
+                for name in ("argmax", "argmin"):
+                    found = xt.evaluate(getattr(xt, name)(xt.asarray(x), 1)).numpy()
+                    np.testing.assert_array_equal(found, getattr(np, name)(x, 1), f"{name} at {bits}")

@@ -17,8 +17,9 @@ from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
 from ..reducers import SHORT, Order, halved
 from ..strips import BEGIN, STOP
 from .llvm_accumulators import Row
-from .llvm_beside import Beside, Rows
+from .llvm_beside import Rows
 from .llvm_memory import Items, Known, Where, first_lanes
+from .llvm_places import Places
 from .llvm_text import INDEX_TYPE, Lanes
 
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
@@ -31,7 +32,7 @@ Element = Callable[..., Row]  # the bodies of a fold for a row
 Run = Callable[[Sequence[Stmt], Known], None]
 
 
-class Across(Beside):
+class Across(Places):
     """Emits all folds."""
 
     def across(self, node: Fold, known: Known, where: Where | None, low: str = "0", high: str = "") -> Row:
@@ -202,14 +203,17 @@ class Across(Beside):
         """A strip of the kernel's few columns: as many blocks of rows at once as a vector holds rows, the last ones one by one."""
         assert node.order is not None, "a scheduled fold has an order"
         t, order, folds = self.text, node.order, [node]
-        low, high = (self.value(v, known, None).name for v in (loop.low, loop.high))
+        first, end = (self.value(v, known, None).name for v in (loop.low, loop.high))
         width, many, some = self.row_lanes, self.rows_of(loop), self.row_some
-        parts = self.row_parts(t.index("sub", high, low), loop)
-        where = Where(loop.axis, low, width, first_lanes(some, width), parts=parts)
+        parts = self.row_parts(t.index("sub", end, first), loop)
+        where = Where(loop.axis, first, width, first_lanes(some, width), parts=parts)
         items = Items(node.axis, width, some, ({},) * many, parts=parts)
         splats, self.splats = self.splats, {}
+        low, high = rows
+        if lying := self.rows_sought(node, loop):
+            low, sought = self.sought_beside(node, loop, known, lying, *rows)
         if many == 1:
-            result = self.across(node, dict(known), where, *rows)
+            result = self.across(node, dict(known), where, low, high)
         else:
             places = self._places(folds, [self._identity(folds, width)])
 
@@ -224,7 +228,8 @@ class Across(Beside):
                 )
                 return self._get(folds, places, "0", width)
 
-            result = self.blocks(folds, replace(order, block=order.block * many), width, *rows, blocks)
+            result = self.blocks(folds, replace(order, block=order.block * many), width, low, high, blocks)
+        result = self.join(node, sought, result) if lying else result
         for store, x in zip(loop.stores, result, strict=True):
             self.store(store, x, known, where)
         self.splats = splats

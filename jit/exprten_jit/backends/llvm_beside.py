@@ -33,7 +33,7 @@ class Beside(InItems):
         """As many whole blocks as a vector has rows, from `start` on, paired."""
         assert node.order is not None, "a scheduled fold has an order"
         t, order, many, width = self.text, node.order, len(items.each), items.width
-        if (lying := self.rows_in_any_order(node, loop, items)) > 1:
+        if (lying := self.rows_in_any_order(node, loop, width)) > 1:
             return self._in_any_order(node, loop, known, start, replace(items, each=items.each[:1]), lying, many)
         firsts = [t.index("add", start, n * order.block) for n in range(many)]
 
@@ -59,37 +59,44 @@ class Beside(InItems):
             sums = self.combine(node, even, odd)
         return sums
 
-    def rows_in_any_order(self, node: Fold, loop: Vector, items: Items) -> int:
-        """How many rows that lie side by side a vector holds, of integers whose results are the same in any order; 0 where it is none of these."""
+    def rows_in_any_order(self, node: Fold, loop: Vector, width: int, lanes: int = 0) -> int:
+        """How many rows of `width` that lie side by side a vector of so many lanes holds, of integers whose results are the same in any order; 0
+        where it is none of these.
+        """
         exact = reducer_of(node.reducer).exact(node.dtype) and node.dtype.kind != "f"
         packed = self._packed(node, loop.axis)
-        return loop.lanes // items.width if exact and self._lie(node, loop.axis, packed) else 0
+        return (lanes or loop.lanes) // width if exact and self._lie(node, loop.axis, packed) else 0
 
     def _in_any_order(
         self, node: Fold, loop: Vector, known: Known, start: str, items: Items, rows: int, many: int
     ) -> Row:
         """So many blocks, `rows` rows in a vector as they lie."""
         assert node.order is not None, "a scheduled fold has an order"
-        t, columns, join = self.text, self.nest.kernel.few, partial(self.join, node)
+        t, join = self.text, partial(self.join, node)
         begin, at = self._lying(node, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}])
         steps = min(node.order.lanes, node.order.block // rows)
-        loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
-        nbytes = columns * max((x.leaf.dtype.itemsize for x in loads), default=1)
-        far = t.let(f"icmp sge i64 {self.value(node.extent, known, None).name}, {FAR_BYTES // nbytes}", "i1").name
-
-        def fetch(k: str) -> None:
-            row = Lanes(t.index("add", start, k), INDEX_TYPE)
-            here = {**known, loop.axis: Lanes(begin.at, INDEX_TYPE), node.axis: row}
-            self.fetch_from(loads, here, steps * rows * nbytes, AHEAD_BYTES)
+        fetch = self.fetching_lying(node, loop, {**known, loop.axis: Lanes(begin.at, INDEX_TYPE)}, steps * rows)
 
         def step(k: str, sums: list[Row]) -> list[Row]:
-            if loads:
-                t.when(far, lambda: fetch(k))
+            fetch(t.index("add", start, k))
             return [join(x, at(t.index("add", start, t.index("add", k, n * rows)))) for n, x in enumerate(sums)]
 
         nothing = [self._identity([node], rows * items.width) for _ in range(steps)]
         x = in_order(self._carry("0", str(many * node.order.block), steps * rows, nothing, step), join)
         return self._rows_joined(node, x, items, rows)
+
+    def fetching_lying(self, node: Fold, loop: Vector, known: Known, rows: int) -> Callable[[str], None]:
+        """What fetches so many rows that lie side by side, some pages behind row k, where there are many."""
+        t, columns = self.text, self.nest.kernel.few
+        loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
+        nbytes = columns * max((x.leaf.dtype.itemsize for x in loads), default=1)
+        far = t.let(f"icmp sge i64 {self.value(node.extent, known, None).name}, {FAR_BYTES // nbytes}", "i1").name
+
+        def fetch(k: str) -> None:
+            here = {**known, node.axis: Lanes(k, INDEX_TYPE)}
+            t.when(far, lambda: self.fetch_from(loads, here, rows * nbytes, AHEAD_BYTES))
+
+        return fetch if loads else lambda _: None
 
     def all_in_any_order(
         self, node: Fold, loop: Vector, known: Known, items: Items, rows: int, extent: str, row: Callable[[str], Row]

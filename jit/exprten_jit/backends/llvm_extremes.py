@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..derived import apply
-from ..ir import Fold, fold, local
+from ..ir import Fold, Load, Op, fold, local
 from ..nest import Reduce
 from ..reducers import halved, reducer_of
 from .llvm_accumulators import Accumulators, Row
@@ -70,7 +70,7 @@ class Extremes(Accumulators):
         """From where to where an extreme is to be looked for, of `elements` that are its candidates: the first piece that holds the greatest;
         all, where there is a NaN.
         """
-        t, width, node = self.text, stmt.lanes, alone(stmt)
+        t, width, node = self.text, stmt.lanes, alone(*stmt.folds)
         order, floats = node.order, node.dtype.kind == "f"
         assert order is not None, "a scheduled fold has an order"
         piece = order.lanes * stmt.chains
@@ -105,12 +105,13 @@ class Extremes(Accumulators):
 
     def _further(self, node: Fold, x: Lanes, best: Lanes) -> str:
         """1 where an element of `x` is further than `best`, else 0."""
-        a, b = local("a", node.dtype), local("b", node.dtype)
-        compare = apply(reducer_of(node.reducer).quick, a, b)
-        some = self.text.call(
-            f"@llvm.vector.reduce.or.v{x.count}i1", "i1", 1, self.value(compare, {a: x, b: best}, None)
-        )
+        some = self.text.call(f"@llvm.vector.reduce.or.v{x.count}i1", "i1", 1, self.which_further(node, x, best))
         return self.text.let(f"zext {some} to i64", INDEX_TYPE).name
+
+    def which_further(self, node: Fold, x: Lanes, best: Lanes) -> Lanes:
+        """Which elements of `x` are further than those of `best`."""
+        a, b = local("a", node.dtype), local("b", node.dtype)
+        return self.value(apply(reducer_of(node.reducer).quick, a, b), {a: x, b: best}, None)
 
 
 def is_sought(stmt: Reduce) -> bool:
@@ -119,9 +120,15 @@ def is_sought(stmt: Reduce) -> bool:
     return bool(not others and stmt.chains > 1 and reducer_of(node.reducer).extreme and node.dtypes[0].kind in kinds)
 
 
-def alone(stmt: Reduce) -> Fold:
+def alone(node: Fold) -> Fold:
     """The extreme, without its place."""
-    (node,) = stmt.folds
     found = fold(reducer_of(node.reducer).extreme, node.axis, node.extent, node.bodies[:1], node.order)
     assert isinstance(found, Fold), "a fold of one body"
     return found
+
+
+def is_position(node: Fold) -> bool:
+    """Whether a fold tells where an extreme of what lies in memory stands: nothing that is computed might differ the second time."""
+    if not reducer_of(node.reducer).extreme or not isinstance(node.bodies[0], Load):
+        return False
+    return isinstance(node.bodies[1], Op) and node.bodies[1].op == "cast" and node.bodies[1].args[0] is node.axis

@@ -17,6 +17,7 @@ from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes
 
 Run = Callable[[Sequence[Stmt], Known], None]
+NARROW = 16  # bits: of wider integers a vector holds too few rows for two passes over them, and of these where no lane is left over
 
 
 class Outer(Runs):
@@ -174,17 +175,20 @@ class Outer(Runs):
         if last:
             many = self.value(dict(self.nest.kernel.axes)[items.row] * node.extent, found, None).name
             rows = self.fetching(node, where, found, many, here, rows, AHEAD_BYTES)
-        lying = self.rows_in_any_order(node, loop, items)
+        bits, filled = node.dtypes[0].bits, self.nest.kernel.few == self.row_lanes
+        sought = self.rows_sought(node, loop) if bits < NARROW or (bits == NARROW and not filled) else 0
+        lying = sought or self.rows_in_any_order(node, loop, items.width)
         if lying > 1:
+            all_rows = self.placed_in_each if sought else self.all_in_any_order
             place = self._places([node], [self._identity([node], where.count)])
 
             def put(row: Row) -> None:
                 self._put([node], place, "0", row)
 
             self.text.either(
-                self.text.let(f"icmp slt i64 {extent}, {lying}", "i1").name,
+                self.text.let(f"icmp slt i64 {extent}, {2 * lying if sought else lying}", "i1").name,
                 lambda: put(self.by_groups(node, where, "0", extent, *rows)),
-                lambda: put(self.all_in_any_order(node, loop, found, items, lying, extent, rows[1])),
+                lambda: put(all_rows(node, loop, found, items, lying, extent, rows[1])),
             )
             sums = self._get([node], place, "0", where.count)
         else:

@@ -12,13 +12,14 @@ from functools import partial, reduce
 
 from ..derived import apply
 from ..early import AHEAD_BYTES
-from ..ir import Fold, Load, Op, Value, fold, local
+from ..ir import Fold, Load, Value, local
 from ..pairs import lines_of
 from ..reducers import SHORT, halved, reducer_of
 from ..rewrite import affine, steps
 from ..tiles import FAR_BYTES
 from ..vectors import LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
+from .llvm_extremes import alone, is_position
 from .llvm_fold import Folds
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
@@ -48,7 +49,7 @@ class Turned(Folds):
         element, and with the full rule where there was a NaN, or where it is a zero, whose sign decides. What is `fetching` also sees
         that later rows are on their way.
         """
-        if _is_position(node):
+        if is_position(node):
             return self._positions(node, known, where)
         if fetching:
             self.fetch_rows(node, known, where, range(where.count))
@@ -70,10 +71,8 @@ class Turned(Folds):
         hold no element are behind all others.
         """
         t, dtype, width = self.text, node.dtypes[0], min(self.most, where.count)
-        alone = fold(reducer_of(node.reducer).extreme, node.axis, node.extent, node.bodies[:1], node.order)
-        assert isinstance(alone, Fold)
         long = self.most > SHORT[1]
-        (found,) = self.along_rows(alone, dict(known), where, not long)
+        (found,) = self.along_rows(alone(node), dict(known), where, not long)
         x, extreme = local("a", dtype), local("b", dtype)
         here = apply("equal", x, extreme)
         here = apply("logical_or", here, apply("not_equal", x, x)) if dtype.kind == "f" else here
@@ -251,10 +250,3 @@ def _is_row(x: Load, node: Fold, where: Where) -> bool:
 
 def _widest(node: Fold) -> int:
     return max(dtype.bits for dtype in node.dtypes)
-
-
-def _is_position(node: Fold) -> bool:
-    """Whether a fold tells where an extreme of what lies in memory stands: nothing that is computed might differ the second time."""
-    if not reducer_of(node.reducer).extreme or not isinstance(node.bodies[0], Load):
-        return False
-    return isinstance(node.bodies[1], Op) and node.bodies[1].op == "cast" and node.bodies[1].args[0] is node.axis

@@ -1,0 +1,144 @@
+"""Where the extremes of few columns stand: sought once all rows were compared, in the piece of each column in which its extreme was first met.
+
+What is looked at is the extreme alone, of rows as they lie in memory; which piece it is of is noted where one grows, and that is seldom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ..dtypes import BOOL, DTYPES, INDEX
+from ..ir import Fold
+from ..nest import Vector
+from ..reducers import in_order
+from ..vectors import computed
+from .llvm_accumulators import Row
+from .llvm_beside import Beside
+from .llvm_extremes import alone, is_position
+from .llvm_memory import Items, Known
+from .llvm_text import INDEX_TYPE, Lanes
+
+VECTORS = 8  # of rows, a piece
+LEAST = 16  # pieces: below that the search takes longer than what it saves
+
+
+class Places(Beside):
+    """Emits them for integers, of which any order gives the same."""
+
+    def rows_sought(self, node: Fold, loop: Vector) -> int:
+        """How many rows a vector holds as they lie, where places are sought so; else 0."""
+        if not is_position(node) or node.dtypes[0].kind not in "iu":
+            return 0
+        values = [x for x in computed(node.bodies[:1], loop.axis) if x.dtype is not BOOL]
+        lanes = self.machine.vector_bits // max(x.dtype.computed.bits for x in values)
+        rows = self.rows_in_any_order(alone(node), loop, self.row_lanes, lanes)
+        return rows if rows > 1 else 0
+
+    def sought_beside(self, node: Fold, loop: Vector, known: Known, rows: int, low: str, high: str) -> tuple[str, Row]:
+        """The extremes of whole pieces from `low` on, of rows up to `high`, and where they stand, `rows` of them in a vector; and where to go
+        on: at `low`, where there are few. A row is left in any case.
+        """
+        t, piece = self.text, rows * VECTORS
+        many = t.index("sub", high, low)
+        enough = t.let(f"icmp sge i64 {many}, {piece * LEAST}", "i1").name
+        end = t.index(
+            "add",
+            low,
+            t.let(f"select i1 {enough}, i64 {t.index('and', t.index('sub', many, 1), -piece)}, i64 0", INDEX_TYPE).name,
+        )
+        nothing = self._identity([node], self.row_lanes)
+        (found,) = self._perhaps(
+            low, end, [nothing], lambda *_: [self._sought(node, loop, dict(known), rows, low, end)]
+        )
+        return end, found
+
+    def _sought(self, node: Fold, loop: Vector, known: Known, rows: int, low: str, high: str) -> Row:
+        t, extreme, few, width = self.text, alone(node), self.nest.kernel.few, self.row_lanes
+        items = Items(node.axis, width, self.row_some, ({},))
+        join, count = partial(self.join, extreme), rows * width
+        begin, row = self._lying(extreme, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}])
+
+        here = {**known, loop.axis: Lanes(begin.at, INDEX_TYPE)}
+        fetch = self.fetching_lying(extreme, loop, here, rows * VECTORS)
+
+        def at(k: str, n: int) -> Row:
+            return row(t.index("add", k, n * rows))
+
+        def place(k: str) -> Lanes:
+            return self.value(node.bodies[1], {**known, node.axis: Lanes(k, INDEX_TYPE)}, None)
+
+        def step(k: str, found: list[Row]) -> list[Row]:
+            fetch(k)
+            here = in_order([at(k, n) for n in range(VECTORS)], join)
+
+            def grown(_: str, found: list[Row]) -> list[Row]:
+                (best,), (piece_of,) = found
+                more, now = self.which_further(extreme, here[0], best), self.splat(place(k), count)
+                return [join([best], here), [t.let(f"select {more}, {now}, {piece_of}", now.lane, count)]]
+
+            return self._carry("0", self._further(extreme, here[0], found[0][0]), 1, found, grown)
+
+        first = [self._identity([extreme], count), [self.splat(place(low), count)]]
+        both, left = [x for (x,) in self._carry(low, high, rows * VECTORS, first, step)], rows
+        while left > 1:
+            both, left = self.combine(node, *self._row_halves(both, 1, left)), left // 2
+        best, piece_of = both
+        columns = ", ".join(f"i8 {c % few if c < rows * few else few}" for c in range(count))
+
+        def sought(c: str, places: list[Row]) -> list[Row]:
+            wanted, piece = (t.let(f"extractelement {x}, i64 {c}", x.lane) for x in both)
+            start = self.cast(piece, node.dtypes[1], INDEX).name
+            column = self.splat(t.let(f"trunc i64 {c} to i8", "i8"), count)
+            mine = t.let(f"icmp eq <{count} x i8> <{columns}>, {column.name}", "i1", count)
+            every, at_row = self.splat(wanted, count), "0"
+            for n in reversed(range(VECTORS)):
+                (x,) = at(start, n)
+                here = t.let(f"and {t.let(f'icmp eq {x}, {every.name}', 'i1', count)}, {mine.name}", "i1", count)
+                bits = t.let(f"bitcast {here} to i{count}", f"i{count}")
+                lane = t.call(f"@llvm.cttz.i{count}", bits.lane, 1, bits, Lanes("false", "i1"))
+                wide = t.let(f"zext {lane} to i64", INDEX_TYPE) if count < 64 else lane
+                further = t.index("add", t.let(f"udiv {wide}, {few}", INDEX_TYPE).name, n * rows)
+                some = t.let(f"icmp ne {bits}, 0", "i1").name
+                at_row = t.let(f"select i1 {some}, i64 {further}, i64 {at_row}", INDEX_TYPE).name
+            there = place(t.index("add", start, at_row))
+            return [[t.let(f"insertelement {places[0][0]}, {there}, i64 {c}", there.lane, width)]]
+
+        ((places,),) = self._carry("0", str(few), 1, [[piece_of]], sought)
+        return [best, places]
+
+    def placed_in_each(
+        self, node: Fold, loop: Vector, known: Known, items: Items, rows: int, extent: str, row: Callable[[str], Row]
+    ) -> Row:
+        """The extreme of all rows of each item, no more than a block, and where it stands: it is found first, then its first place, counted in
+        integers as wide as it is. `rows` are taken at once as they lie, the last ones one by one.
+        """
+        t, extreme, many, few = self.text, alone(node), len(items.each), self.nest.kernel.few
+        (best,) = self.all_in_any_order(extreme, loop, known, items, rows, extent, lambda k: row(k)[:1])
+        each, kind = rows * items.width, f"i{node.dtypes[0].bits}"
+        _, at = self._lying(extreme, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many)
+        wanted = self._shuffled(best, best, [n * items.width + c % few for n in range(many) for c in range(each)])
+        listed = ", ".join(f"{kind} {c // few}" for c in range(each))
+        down = f"<{', '.join([listed] * many)}>"
+
+        def sooner(place: Lanes, x: Lanes, like: Lanes, k: str, further: str) -> Lanes:
+            here = t.let(f"icmp eq {x}, {like.name}", "i1", x.count)
+            first = self.splat(
+                t.let(f"trunc i64 {k} to {kind}", kind) if kind != INDEX_TYPE else Lanes(k, kind), x.count
+            )
+            found = t.let(f"add {first}, {further}", kind, x.count)
+            there = t.let(f"select {here}, {found}, {found.type} splat ({kind} -1)", kind, x.count)
+            return t.call(f"@llvm.umin.v{x.count}{kind}", kind, x.count, place, there)
+
+        whole = t.index("and", extent, -rows)
+        nowhere = self.splat(Lanes("-1", kind), wanted.count)
+        ((place,),) = self._carry(
+            "0", whole, rows, [[nowhere]], lambda k, found: [[sooner(found[0][0], at(k)[0], wanted, k, down)]]
+        )
+        while rows > 1:
+            ((a,), (b,)), rows = self._row_halves([place], many, rows), rows // 2
+            place = t.call(f"@llvm.umin.v{a.count}{kind}", kind, a.count, a, b)
+        ((place,),) = self._carry(
+            whole, extent, 1, [[place]], lambda k, found: [[sooner(found[0][0], row(k)[0], best, k, "zeroinitializer")]]
+        )
+        return [best, self.cast(place, DTYPES[f"uint{node.dtypes[0].bits}"], node.dtypes[1])]
