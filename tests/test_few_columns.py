@@ -250,3 +250,24 @@ def test_where_extremes_of_each_outer_index_stand(dtype, shape):
                 for name in ("argmax", "argmin"):
                     found = xt.evaluate(getattr(xt, name)(xt.asarray(x), 1)).numpy()
                     np.testing.assert_array_equal(found, getattr(np, name)(x, 1), f"{name} at {bits}")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("columns", [2, 3, 6, 8])
+def test_where_extremes_of_floats_stand(dtype, columns):
+    """The first of equals, zeros of either sign among them; where there is a NaN, the first of these."""
+    rng = np.random.default_rng(columns)
+    for rows in (300, 4096, 5001, 70_003):
+        drawn = numbers((rows, columns)) * 50
+        zeros = np.where(rng.random((rows, columns)) < 0.5, 0.0, -0.0)
+        some = drawn.copy()
+        some[rng.integers(0, rows, columns - 1), range(columns - 1)] = np.nan
+        for x in (drawn, np.sort(drawn, axis=0), zeros, some, np.full((rows, columns), -np.inf)):
+            a = xt.evaluate(xt.cast(xt.asarray(x.astype("float32")), dtype))
+            wide = xt.evaluate(xt.cast(a, "float64")).numpy()
+            for bits, threads in ((128, 1), (512, 1), (512, 2)):
+                with xt.options(vector_bits=bits, num_threads=threads):
+                    for name in ("argmax", "argmin"):
+                        found = xt.evaluate(getattr(xt, name)(a, 0)).numpy()
+                        want = getattr(np, name)(wide, 0)
+                        np.testing.assert_array_equal(found, want, f"{name} of {x.shape} at {bits}, {threads}")

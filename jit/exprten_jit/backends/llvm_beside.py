@@ -59,13 +59,14 @@ class Beside(InItems):
             sums = self.combine(node, even, odd)
         return sums
 
-    def rows_in_any_order(self, node: Fold, loop: Vector, width: int, lanes: int = 0) -> int:
-        """How many rows of `width` that lie side by side a vector of so many lanes holds, of integers whose results are the same in any order; 0
-        where it is none of these.
-        """
+    def rows_in_any_order(self, node: Fold, loop: Vector, width: int) -> int:
+        """How many rows that lie side by side a vector holds, of integers whose results are the same in any order; 0 where it is none of these."""
         exact = reducer_of(node.reducer).exact(node.dtype) and node.dtype.kind != "f"
-        packed = self._packed(node, loop.axis)
-        return (lanes or loop.lanes) // width if exact and self._lie(node, loop.axis, packed) else 0
+        return loop.lanes // width if exact and self.rows_lie(node, loop.axis) else 0
+
+    def rows_lie(self, node: Fold, axis: Axis) -> bool:
+        """Whether all that a fold reads of rows lies side by side, and they are taken so."""
+        return self._lie(node, axis, self._packed(node, axis))
 
     def _in_any_order(
         self, node: Fold, loop: Vector, known: Known, start: str, items: Items, rows: int, many: int

@@ -176,7 +176,8 @@ class Outer(Runs):
             many = self.value(dict(self.nest.kernel.axes)[items.row] * node.extent, found, None).name
             rows = self.fetching(node, where, found, many, here, rows, AHEAD_BYTES)
         bits, filled = node.dtypes[0].bits, self.nest.kernel.few == self.row_lanes
-        sought = self.rows_sought(node, loop) if bits < NARROW or (bits == NARROW and not filled) else 0
+        narrow = node.dtypes[0].kind in "iu" and (bits < NARROW or (bits == NARROW and not filled))
+        sought = self.rows_sought(node, loop) if narrow else 0
         lying = sought or self.rows_in_any_order(node, loop, items.width)
         if lying > 1:
             all_rows = self.placed_in_each if sought else self.all_in_any_order

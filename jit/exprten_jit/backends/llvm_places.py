@@ -1,6 +1,7 @@
 """Where the extremes of few columns stand: sought once all rows were compared, in the piece of each column in which its extreme was first met.
 
-What is looked at is the extreme alone, of rows as they lie in memory; which piece it is of is noted where one grows, and that is seldom.
+What is looked at is the extreme alone, of rows as they lie in memory; which piece it is of is noted where one grows, and that is seldom. A NaN
+leaves everything to the full rule.
 """
 
 from __future__ import annotations
@@ -24,43 +25,39 @@ LEAST = 16  # pieces: below that the search takes longer than what it saves
 
 
 class Places(Beside):
-    """Emits them for integers, of which any order gives the same."""
+    """Emits them."""
 
     def rows_sought(self, node: Fold, loop: Vector) -> int:
         """How many rows a vector holds as they lie, where places are sought so; else 0."""
-        if not is_position(node) or node.dtypes[0].kind not in "iu":
+        if not is_position(node) or node.dtypes[0].kind not in "iuf" or not self.rows_lie(alone(node), loop.axis):
             return 0
         values = [x for x in computed(node.bodies[:1], loop.axis) if x.dtype is not BOOL]
-        lanes = self.machine.vector_bits // max(x.dtype.computed.bits for x in values)
-        rows = self.rows_in_any_order(alone(node), loop, self.row_lanes, lanes)
-        return rows if rows > 1 else 0
+        return self.machine.vector_bits // max(x.dtype.computed.bits for x in values) // self.row_lanes
 
     def sought_beside(self, node: Fold, loop: Vector, known: Known, rows: int, low: str, high: str) -> tuple[str, Row]:
         """The extremes of whole pieces from `low` on, of rows up to `high`, and where they stand, `rows` of them in a vector; and where to go
-        on: at `low`, where there are few. A row is left in any case.
+        on: at `low`, where there are few, or is a NaN. A row is left in any case.
         """
-        t, piece = self.text, rows * VECTORS
-        many = t.index("sub", high, low)
+        t, piece, nothing = self.text, rows * VECTORS, self._identity([node], self.row_lanes)
+        many = t.index("sub", t.index("sub", high, low), 1)
         enough = t.let(f"icmp sge i64 {many}, {piece * LEAST}", "i1").name
-        end = t.index(
-            "add",
-            low,
-            t.let(f"select i1 {enough}, i64 {t.index('and', t.index('sub', many, 1), -piece)}, i64 0", INDEX_TYPE).name,
-        )
-        nothing = self._identity([node], self.row_lanes)
-        (found,) = self._perhaps(
-            low, end, [nothing], lambda *_: [self._sought(node, loop, dict(known), rows, low, end)]
-        )
-        return end, found
+        end = t.index("add", low, t.select(enough, t.index("and", many, -piece), "0"))
 
-    def _sought(self, node: Fold, loop: Vector, known: Known, rows: int, low: str, high: str) -> Row:
-        t, extreme, few, width = self.text, alone(node), self.nest.kernel.few, self.row_lanes
-        items = Items(node.axis, width, self.row_some, ({},))
-        join, count = partial(self.join, extreme), rows * width
+        def pieces(*_: object) -> list[Row]:
+            found, bad = self._sought(node, loop, dict(known), rows, low, end)
+            kept = zip(found, nothing, strict=True)
+            row = [t.let(f"select {bad}, {o}, {x}", x.lane, x.count) for x, o in kept]
+            return [[Lanes(t.select(bad.name, low, end), INDEX_TYPE)], row]
+
+        ((end_here,), row) = self._perhaps(low, end, [[Lanes(low, INDEX_TYPE)], nothing], pieces)
+        return end_here.name, row
+
+    def _sought(self, node: Fold, loop: Vector, known: Known, rows: int, low: str, high: str) -> tuple[Row, Lanes]:
+        """The extreme of each column and its place, and whether there is a NaN."""
+        t, extreme, count = self.text, alone(node), rows * self.row_lanes
+        items, quick = Items(node.axis, self.row_lanes, self.row_some, ({},)), partial(self._quick, extreme)
         begin, row = self._lying(extreme, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}])
-
-        here = {**known, loop.axis: Lanes(begin.at, INDEX_TYPE)}
-        fetch = self.fetching_lying(extreme, loop, here, rows * VECTORS)
+        fetch = self.fetching_lying(extreme, loop, {**known, loop.axis: Lanes(begin.at, INDEX_TYPE)}, rows * VECTORS)
 
         def at(k: str, n: int) -> Row:
             return row(t.index("add", k, n * rows))
@@ -68,44 +65,58 @@ class Places(Beside):
         def place(k: str) -> Lanes:
             return self.value(node.bodies[1], {**known, node.axis: Lanes(k, INDEX_TYPE)}, None)
 
-        def step(k: str, found: list[Row]) -> list[Row]:
+        def step(k: str, carried: list[Row]) -> list[Row]:
+            (best, piece_of), (unordered,) = carried
             fetch(k)
-            here = in_order([at(k, n) for n in range(VECTORS)], join)
+            every = [at(k, n) for n in range(VECTORS)]
+            for (a,), (b,) in zip(every[::2], every[1::2], strict=True):
+                if node.dtypes[0].kind == "f":
+                    nan = t.let(f"fcmp uno {a}, {b.name}", "i1", count)
+                    unordered = t.let(f"or {unordered}, {nan.name}", "i1", count)
+            (here,) = in_order(every, quick)
 
             def grown(_: str, found: list[Row]) -> list[Row]:
-                (best,), (piece_of,) = found
-                more, now = self.which_further(extreme, here[0], best), self.splat(place(k), count)
-                return [join([best], here), [t.let(f"select {more}, {now}, {piece_of}", now.lane, count)]]
+                ((best, piece_of),) = found
+                more, now = self.which_further(extreme, here, best), self.splat(place(k), count)
+                return [[*quick([best], [here]), t.let(f"select {more}, {now}, {piece_of}", now.lane, count)]]
 
-            return self._carry("0", self._further(extreme, here[0], found[0][0]), 1, found, grown)
+            (found,) = self._carry("0", self._further(extreme, here, best), 1, [[best, piece_of]], grown)
+            return [found, [unordered]]
 
-        first = [self._identity([extreme], count), [self.splat(place(low), count)]]
-        both, left = [x for (x,) in self._carry(low, high, rows * VECTORS, first, step)], rows
+        none = self.widened(Lanes("false", "i1"), count)
+        first = [*self._identity([extreme], count), self.splat(place(low), count)]
+        both, (unordered,) = self._carry(low, high, rows * VECTORS, [first, [none]], step)
+        left = rows
         while left > 1:
             both, left = self.combine(node, *self._row_halves(both, 1, left)), left // 2
-        best, piece_of = both
-        columns = ", ".join(f"i8 {c % few if c < rows * few else few}" for c in range(count))
 
         def sought(c: str, places: list[Row]) -> list[Row]:
             wanted, piece = (t.let(f"extractelement {x}, i64 {c}", x.lane) for x in both)
             start = self.cast(piece, node.dtypes[1], INDEX).name
-            column = self.splat(t.let(f"trunc i64 {c} to i8", "i8"), count)
-            mine = t.let(f"icmp eq <{count} x i8> <{columns}>, {column.name}", "i1", count)
-            every, at_row = self.splat(wanted, count), "0"
-            for n in reversed(range(VECTORS)):
-                (x,) = at(start, n)
-                here = t.let(f"and {t.let(f'icmp eq {x}, {every.name}', 'i1', count)}, {mine.name}", "i1", count)
-                bits = t.let(f"bitcast {here} to i{count}", f"i{count}")
-                lane = t.call(f"@llvm.cttz.i{count}", bits.lane, 1, bits, Lanes("false", "i1"))
-                wide = t.let(f"zext {lane} to i64", INDEX_TYPE) if count < 64 else lane
-                further = t.index("add", t.let(f"udiv {wide}, {few}", INDEX_TYPE).name, n * rows)
-                some = t.let(f"icmp ne {bits}, 0", "i1").name
-                at_row = t.let(f"select i1 {some}, i64 {further}, i64 {at_row}", INDEX_TYPE).name
-            there = place(t.index("add", start, at_row))
-            return [[t.let(f"insertelement {places[0][0]}, {there}, i64 {c}", there.lane, width)]]
+            there = place(t.index("add", start, self._row_of(wanted, c, rows, partial(at, start))))
+            return [[t.let(f"insertelement {places[0][0]}, {there}, i64 {c}", there.lane, self.row_lanes)]]
 
-        ((places,),) = self._carry("0", str(few), 1, [[piece_of]], sought)
-        return [best, places]
+        ((places,),) = self._carry("0", str(self.nest.kernel.few), 1, [both[1:]], sought)
+        bad = t.call(f"@llvm.vector.reduce.or.v{count}i1", "i1", 1, unordered)
+        return [both[0], places], bad
+
+    def _row_of(self, wanted: Lanes, column: str, rows: int, at: Callable[[int], Row]) -> str:
+        """The first row of a piece that holds a value in a column."""
+        t, few, count = self.text, self.nest.kernel.few, rows * self.row_lanes
+        columns = ", ".join(f"i8 {c % few if c < rows * few else few}" for c in range(count))
+        only = self.splat(t.let(f"trunc i64 {column} to i8", "i8"), count)
+        mine = t.let(f"icmp eq <{count} x i8> <{columns}>, {only.name}", "i1", count)
+        every, found = self.splat(wanted, count), "0"
+        equal = "fcmp oeq" if every.lane in ("half", "bfloat", "float", "double") else "icmp eq"
+        for n in reversed(range(VECTORS)):
+            (x,) = at(n)
+            here = t.let(f"and {t.let(f'{equal} {x}, {every.name}', 'i1', count)}, {mine.name}", "i1", count)
+            bits = t.let(f"bitcast {here} to i{count}", f"i{count}")
+            lane = t.call(f"@llvm.cttz.i{count}", bits.lane, 1, bits, Lanes("false", "i1"))
+            wide = t.let(f"zext {lane} to i64", INDEX_TYPE) if count < 64 else lane
+            row = t.index("add", t.let(f"udiv {wide}, {few}", INDEX_TYPE).name, n * rows)
+            found = t.select(t.let(f"icmp ne {bits}, 0", "i1").name, row, found)
+        return found
 
     def placed_in_each(
         self, node: Fold, loop: Vector, known: Known, items: Items, rows: int, extent: str, row: Callable[[str], Row]
