@@ -276,3 +276,24 @@ def test_a_mean_in_a_kernel_has_the_count_of_every_shape():
         centred.foreach(outs, [xt.asarray(2 * x) for x in xs])
         for x, out in zip(xs, outs, strict=True):
             np.testing.assert_allclose(out.numpy(), 2 * (x - x.mean(0)), atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "complex64", "complex128", "float32"])
+@pytest.mark.parametrize("columns", [17, 32, 33, 48, 64, 65])
+def test_rows_of_each_outer_index_that_no_vectors_hold_several_of(dtype, columns):
+    """Of 64 bits from 33 columns on, of 128 from 17: they are written out as longer ones are."""
+    rng = np.random.default_rng(columns)
+    x = (rng.standard_normal((7, 3, columns)) * 9).astype(dtype)
+    if x.dtype.kind == "c":
+        x += (1j * rng.standard_normal(x.shape)).astype(dtype)
+    a = xt.asarray(x)
+    for name in ("sum", "max", "argmin", "mean"):
+        if x.dtype.kind == "c" and name not in ("sum", "mean"):
+            continue
+        e, want = getattr(xt, name)(a, 1), getattr(np, name)(x, 1)
+        plan = xt.plan(out := xt.zeros(e.shape, e.dtype), e)
+        plan.run()
+        if x.dtype.kind != "c":
+            np.testing.assert_array_equal(out.numpy(), judged(plan))
+        np.testing.assert_allclose(out.numpy(), want, rtol=1e-5, atol=1e-5)
+        assert written(plan) == (x.dtype.itemsize * 8 * columns > 2048 or columns > 64)

@@ -171,6 +171,14 @@ COLUMNS_A_ROW = (
 )
 
 
+COLUMN_BITS = 4 * 512  # of a row: beyond that none are taken several at once
+
+
+def _most_columns(same: Same) -> int:
+    """How many columns are few: no more than the vectors hold in which several rows are taken at once."""
+    return min(COLUMNS[-1], COLUMN_BITS // max((leaf.key.dtype.bits for leaf in same.found.leaves), default=1))
+
+
 def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
     """How many rows all folds take where these are few, and lie across the innermost axis, and there is no loop that a fold does not depend
     on: else 0.
@@ -192,7 +200,7 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
     if len(numbers) != 1 or any(not outer <= {*same.dims(n)} for n in found.folds):
         return 0
     rows = numbers.pop()
-    least = 1 if len(outer) == 1 else COLUMNS_A_ROW * rows if own & taken else COLUMNS[-1] + 1
+    least = 1 if len(outer) == 1 else COLUMNS_A_ROW * rows if own & taken else _most_columns(same) + 1
     return rows if rows <= FEW and extents[-1] >= max(LEAST_COLUMNS, least) else 0
 
 
