@@ -58,6 +58,25 @@ def test_what_is_kept_is_counted_once():
     assert xt.plan(xt.empty((67, 83)), softmax(x)).flops == total.flops + 67 * 83  # a division each
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("shape", [(67, 83), (40, 17), (30, 33), (9, 300), (3, 20, 24)], ids=str)
+def test_what_is_kept_in_half_the_bits_is_what_was_computed(shape, dtype):
+    """A value of such a type is a number of it before it is stored."""
+    x = xt.evaluate(xt.asarray(np.random.default_rng(2).standard_normal(shape).astype(np.float32) * 4).astype(dtype))
+    x[..., 5] = float("nan")
+    axis = len(shape) - 1
+    e = xt.evaluate(xt.exp(x - xt.max(x, axis, keepdims=True)))
+    want = xt.evaluate(e / xt.sum(e, axis, keepdims=True)).numpy().astype(np.float32)
+    for bits in (128, 512):
+        own = xt.array(x.numpy())
+        for target, source in ((xt.zeros(shape, dtype), x), (own, own)):
+            with xt.options(vector_bits=bits):
+                plan = xt.plan(target, softmax(source, axis))
+                plan.run()
+            assert plan.recompute == 1
+            np.testing.assert_array_equal(target.numpy().astype(np.float32), want)
+
+
 @pytest.mark.parametrize("name", LEFT)
 def test_a_target_that_is_read_holds_nothing_else(name):
     make, expected = LEFT[name]

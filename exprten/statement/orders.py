@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 
-from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, SHORT, UNROLLED
+from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, rounded_up
 
 from ..expression.shape import Layout
 from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of
@@ -58,6 +58,7 @@ def short_rows(
         taken.update(live)
     outer = [k for k in axes if same.of((TARGET, k)) not in taken]
     fits = {next(most for most in SHORT if extent_of(same, place) <= most) for place in taken}
+    fits = fits if len(fits) == 1 else set(map(rounded_up, fits))
     if found.params or not outer or len(fits) != 1:
         return None
     inner = max(outer, key=lambda k: target.shape[k])
@@ -66,7 +67,7 @@ def short_rows(
         if enough and 0 < (length := packed_rows(same, target, taken, (TARGET, k))) <= UNROLLED:
             return [*(n for n in axes if n != k), k], length, True, False
     order, most = [*(k for k in axes if k != inner), inner], fits.pop()
-    runs = SHORT[0] < most <= AS_ONE and packed_rows(same, target, taken, (TARGET, inner)) > 0
+    runs = ROW < most <= AS_ONE and packed_rows(same, target, taken, (TARGET, inner)) > 0
     return order, most, False, runs  # however few rows there are: another batch is not to be compiled for
 
 

@@ -18,7 +18,7 @@ from .keeping import kept_of_rows
 from .nest import ONE, Columns, Loop, Machine, Stmt, Vector
 from .past import past_caches
 from .placing import folds_inside, loop_over
-from .reducers import SHORT
+from .reducers import ROW, rounded_up
 from .repeating import MOST_REPEATED, as_one_row
 from .rewrite import substitute, walk, with_values
 from .runs import repeated, running_on
@@ -168,7 +168,7 @@ class Saving:
 
     @property
     def _short_rows(self) -> int:
-        return SHORT_ROWS // max(1, self.kernel.short // 32)
+        return SHORT_ROWS // max(1, rounded_up(self.kernel.short) // 32)
 
     def _block(self, folds: list[Fold]) -> int:
         """How much of the innermost axis is taken at a time."""
@@ -246,7 +246,7 @@ class Saving:
         if kernel.short and outer and _by_rows(kernel, machine, self.loops):
             *outer, (inner, low, n) = outer
             dear = sum(cost_of(store.value) for store in kernel.stores) >= DEAR
-            always = kernel.short > SHORT[0]
+            always = kernel.short > ROW
             longer = TRUE if always else apply("greater", n, index(BY_COLUMNS[dear]))
             rows = (axis, self.start, self.end if always else apply("where", longer, self.end, self.start))
             stored = self.opened(kernel, machine, [*outer, rows, (inner, low, n)], within, set(self.inside))
@@ -270,7 +270,7 @@ def _whole(stmts: Iterable[Stmt]) -> list[Stmt]:
 def _keeps_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:
     """Whether rows are short, and long enough to be stored one by one."""
     return (
-        kernel.short > SHORT[0]
+        kernel.short > ROW
         and len(loops) > 1
         and loops[-2][:1] == kernel.axes[-2][:1]
         and _by_rows(kernel, machine, loops)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from .dtypes import BOOL
 from .ir import Axis, Fold, Kernel, Leaf, Load, Op, Store, Value, load, local
 from .nest import Let, Machine, Reduce, Stmt
 from .rewrite import affine, steps, substitute, walk
@@ -21,7 +22,7 @@ def kept(kernel: Kernel, machine: Machine, placed: list[Stmt], axis: Axis, exten
     (store,) = kernel.stores
     in_place = axis in store.offset.free and affine(store.offset, axis)
     masked = steps(store, axis) == 1 and store.leaf.dtype.bits in machine.masked_bits
-    if not in_place or store.leaf.dtype.memory != store.leaf.dtype.lane:
+    if not in_place or store.leaf.dtype is BOOL:
         return placed, kernel
     for n, stmt in reversed(list(enumerate(placed))):
         if not isinstance(stmt, Reduce) or stmt.extent is not extent or stmt.lanes == 1 or stmt.chains > 1:
@@ -46,7 +47,7 @@ def kept_of_rows(kernel: Kernel, folds: Sequence[Fold]) -> tuple[Fold, Store] | 
     if not kernel.keeps or kernel.reverse or len(kernel.stores) != 1 or len(kernel.axes) < 2:
         return None
     (store,), (row, extent) = kernel.stores, kernel.axes[-2]
-    if steps(store, row) != 1 or store.leaf.dtype.memory != store.leaf.dtype.lane:
+    if steps(store, row) != 1 or store.leaf.dtype is BOOL:
         return None
     for n, node in reversed(list(enumerate(folds))):
         value = _shared(store, node.bodies, node.axis, row) if node.extent is extent else None

@@ -34,8 +34,10 @@ class Order:
 ALONG = {32: Order(32, 4096), 64: Order(16, 4096)}
 # elements: rows of up to so many may be folded one in each lane of a vector, a kernel for each number; halved with the identity
 # behind them they are in the order of all, for the least has 16 lanes
-SHORT = (16, 32, 64, 128)
-AS_ONE = SHORT[2]  # elements: up to here rows that lie side by side are one where what is dear is stored
+SHORT = (16, 24, 32, 40, 48, 64, 96, 128)
+ROW = SHORT[0]
+NARROW_ROW = 32  # elements: up to here registers of 256 bits hold them better
+AS_ONE = 64  # elements: up to here rows that lie side by side are one where what is dear is stored
 UNROLLED = 16  # elements: up to here packed rows have a kernel for each length, in which there is no loop over them
 ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
 PAIRS = Order(1, 1)  # results of blocks: each is a block
@@ -44,6 +46,18 @@ FEW = 8  # columns: with so many, or fewer, a kernel for each number
 COLUMNS = (15, 16, 31, 32, 63, 64)
 ARENA = 32 << 10  # bytes for rows of few columns that threads compute, each of a subtree
 PARTS = 1024  # of a fold, at most: threads compute them, and their results wait in memory; each is a subtree of 2 ** n blocks
+
+
+def rounded_up(elements: int) -> int:
+    """The next power of two."""
+    return 1 << (elements - 1).bit_length()
+
+
+def rows_from(most: int) -> int:
+    """The shortest rows of the kernel for one of SHORT. A power of two is for all of more than half, whose lengths may be unlike."""
+    if most <= ROW:
+        return 0
+    return 1 + (most // 2 if most == rounded_up(most) else max(n for n in SHORT if n < most))
 
 
 def is_known(few: int) -> bool:
@@ -138,10 +152,10 @@ def identities(row: Reducer, dtypes: Sequence[DType]) -> tuple[bool | int | floa
 
 
 def halved(lanes: list[T], combine: Callable[[T, T], T]) -> T:
-    """One value of a power of two: l with l + half, again and again."""
+    """One value of a power of two, or of those of them that exist: l with l + half, again and again."""
     while len(lanes) > 1:
-        half = len(lanes) // 2
-        lanes = [combine(lanes[k], lanes[k + half]) for k in range(half)]
+        half = rounded_up(len(lanes)) // 2
+        lanes = [combine(x, lanes[k + half]) if k + half < len(lanes) else x for k, x in enumerate(lanes[:half])]
     return lanes[0]
 
 

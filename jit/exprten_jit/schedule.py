@@ -25,7 +25,7 @@ from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
 from .past import rows_past_caches
 from .placing import affine_lets, loop_over, place
-from .reducers import SHORT
+from .reducers import NARROW_ROW, SHORT
 from .repeating import as_one_row
 from .rewrite import steps, substitute
 from .squares import squares_of, taken_apart
@@ -101,7 +101,7 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         return kernel, kernel, ()
     if kernel.packed:
         kernel = replace(kernel, short=next(most for most in SHORT if kernel.short <= most), packed=False)
-    if kernel.short <= SHORT[1] or _in_lanes(kernel, machine):
+    if kernel.short <= NARROW_ROW or _in_lanes(kernel, machine):
         return kernel, kernel, ()
     *outer, lanes = kernel.axes
     return kernel, other_inside(replace(kernel, short=0, axes=(*outer[:-1], lanes, *outer[-1:]))), ()

@@ -15,7 +15,7 @@ from math import frexp
 from .folds import combined, folds_of, joined
 from .ir import Axis, Const, Fold, Kernel, Leaf, Load, Op, Store, Value, components, const, index, op
 from .pairs import first_of
-from .reducers import SHORT, TABLE, brought_together, identities, reducer_of
+from .reducers import ROW, TABLE, brought_together, identities, reducer_of
 from .rewrite import steps, substitute, walk
 
 # of a leaf, the offsets of the elements of a row; for the next index of the innermost axis each is as many further as there are
@@ -65,7 +65,7 @@ def _at(store: Store, axis: Axis, j: int) -> Store:
 
 def along(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
     """The elements of a row in the order of all: l with l + half, those that exist; where any order does, neighbours first."""
-    found, half = list(elements), SHORT[0] // 2
+    found, half = list(elements), ROW // 2
     if reducer_of(node.reducer).exact(node.dtype):
         return _neighbours(node, found)
     while half:

@@ -9,7 +9,7 @@ from .dtypes import BOOL, INDEX
 from .folds import folds_of
 from .ir import Axis, Component, Fold, Kernel, Load, Op, Store, Value, index
 from .nest import ONE, Machine, Vector
-from .reducers import SHORT
+from .reducers import NARROW_ROW
 from .rewrite import affine, eager, steps, walk
 
 MOST = 4  # groups of lanes at a time
@@ -64,7 +64,7 @@ def vector_over(
         return Vector(axis, low, high, 1, 1, False, stores)
     widest = max(dtype.computed.bits for dtype in {node.dtype for node in nodes if node.dtype is not BOOL} | memory)
     short = kernel.short > 0 and axis is not kernel.axes[-1][0]
-    narrow = short and kernel.short <= SHORT[1]
+    narrow = short and kernel.short <= NARROW_ROW
     lanes = max(1, (min(machine.vector_bits, ROW_BITS) if narrow else machine.vector_bits) // widest)
     every: list[Load | Store] = [*stores, *loads]
     places = [x for x in every if axis in x.offset.free]

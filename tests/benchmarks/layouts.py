@@ -4,13 +4,15 @@ Each statement runs on the same number of elements of one type, laid out in many
 the time for a byte of the same statement along packed rows of 1,024 elements, so above 1 that layout is slower. Moved are the bytes
 of the source and of the target, each once; where every other column is used, whole lines are. One thread, of which the processor's time
 is taken, so that others on the machine count less; the layout and its base take turns, and medians are compared. `--kib` says how large
-a source is: 512 lies in the second cache, 65,536 in memory.
+a source is: 512 lies in the second cache, 65,536 in memory. Tensors lie in large pages, for which small ones a cache has room varies by 1.8
+from process to process.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import mmap
 import os
 import statistics
 import time
@@ -82,6 +84,27 @@ LAYOUTS = (
 )
 
 
+LARGE_PAGE = 2 << 20
+
+
+class Arena:
+    """Room for tensors, one behind the other in pages of 2 MiB, where the system has them."""
+
+    def __init__(self, nbytes: int) -> None:
+        private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+        room = mmap.mmap(-1, -(-nbytes // LARGE_PAGE + 1) * LARGE_PAGE, **private)
+        if hasattr(mmap, "MADV_HUGEPAGE"):
+            room.madvise(mmap.MADV_HUGEPAGE)
+        self.memory = np.frombuffer(room, np.uint8)
+        self.used = -self.memory.ctypes.data % LARGE_PAGE
+
+    def empty(self, shape: Sequence[int], dtype: np.dtype) -> xt.Tensor:
+        nbytes = math.prod(shape) * dtype.itemsize
+        made = self.memory[self.used : self.used + nbytes].view(dtype).reshape(shape)
+        self.used += (nbytes // 64 + 5) * 64  # not at the same place of a page
+        return xt.asarray(made)
+
+
 def shaped(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     known = math.prod(n for n in shape if n)
     return tuple(n or max(2, count // known) for n in shape)
@@ -91,15 +114,17 @@ class Case:
     """A statement on a layout: what to call, and how many bytes it moves."""
 
     def __init__(self, layout: Layout, statement: str, axis: int, count: int, dtype: str) -> None:
-        memory = xt.empty(shaped(layout.shape, count), dtype)
+        kind = xt.empty(0, dtype).numpy().dtype
+        arena = Arena(16 * count * kind.itemsize + LARGE_PAGE)
+        memory = arena.empty(shaped(layout.shape, count), kind)
         memory.numpy()[...] = (np.random.default_rng(0).standard_normal(memory.shape) * 9).astype(memory.dtype)
         source = layout.view(memory)
         result = STATEMENTS[statement](source, axis)
         if result.shape == source.shape:
             base = layout.back(source)
-            target = layout.back(xt.empty(base.shape, result.dtype))
+            target = layout.back(arena.empty(base.shape, result.dtype))
         else:
-            target = xt.empty(result.shape, dtype=result.dtype)
+            target = arena.empty(result.shape, result.dtype)
         self.bytes = memory.dtype.itemsize * layout.waste * math.prod(source.shape) + target.dtype.itemsize * math.prod(
             target.shape
         )

@@ -14,7 +14,7 @@ from ..early import AHEAD_BYTES
 from ..folds import folds_of
 from ..ir import Fold, Value
 from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
-from ..reducers import SHORT, Order, halved
+from ..reducers import ROW, Order, halved, rounded_up
 from ..strips import BEGIN, STOP
 from .llvm_accumulators import Row
 from .llvm_beside import Rows
@@ -69,7 +69,7 @@ class Across(Places):
 
     def _either_way(self, node: Fold, known: Known, where: Where, element: Element) -> Row:
         """Rows of few elements: the shortest in lanes, the others along."""
-        if self.most > SHORT[0]:
+        if self.most > ROW:
             return self.along_rows(node, dict(known), where)
         t, place = self.text, self._places([node], [self._identity([node], where.count)])
 
@@ -108,7 +108,7 @@ class Across(Places):
 
         t.loop("0", extent, group, some)
         assert node.order is not None, "a scheduled fold has an order"
-        most = min(self.most, node.order.lanes)
+        most = min(rounded_up(self.most), node.order.lanes)
         if most < self.most:  # elements that join the lanes behind others
 
             def behind(k: str) -> None:

@@ -14,7 +14,7 @@ from ..derived import apply
 from ..early import AHEAD_BYTES
 from ..ir import Fold, Load, Value, local
 from ..pairs import lines_of
-from ..reducers import SHORT, halved, reducer_of
+from ..reducers import NARROW_ROW, TABLE, halved, reducer_of, rounded_up, rows_from
 from ..rewrite import affine, steps
 from ..tiles import FAR_BYTES
 from ..vectors import LEAST_BITS, cheap, computed
@@ -37,8 +37,8 @@ class Turned(Folds):
 
     @property
     def least(self) -> int:
-        """Elements that every row has: a kernel of longer rows has none of less than half."""
-        return self.most // 2 if self.most > SHORT[0] else 0
+        """Elements that every row has."""
+        return rows_from(self.most)
 
     def along_rows_pays(self, node: Fold, where: Where) -> bool:
         """Whether a fold is cheap enough to be computed along its rows."""
@@ -70,13 +70,13 @@ class Turned(Folds):
         """An extreme of each row and where it stands: it is found alone, and then the first element that equals it, or is NaN. Lanes that
         hold no element are behind all others.
         """
-        t, dtype, width = self.text, node.dtypes[0], min(self.most, where.count)
-        long = self.most > SHORT[1]
+        t, dtype, bits_of = self.text, node.dtypes[0], rounded_up(self.most)
+        width, long = min(bits_of, where.count), self.most > NARROW_ROW
         (found,) = self.along_rows(alone(node), dict(known), where, not long)
         x, extreme = local("a", dtype), local("b", dtype)
         here = apply("equal", x, extreme)
         here = apply("logical_or", here, apply("not_equal", x, x)) if dtype.kind == "f" else here
-        left, kind = self.splat(Lanes(self._narrow(known[node.extent].name), "i32"), width), f"i{self.most}"
+        left, kind = self.splat(Lanes(self._narrow(known[node.extent].name), "i32"), width), f"i{bits_of}"
         place, index = t.reserve(f"[{where.count} x {node.dtypes[1].memory}]"), node.dtypes[1]
         for r in range(where.count):
             if long:  # a few lines with each, while what is read lies in the first cache (1.8 times)
@@ -88,11 +88,11 @@ class Turned(Folds):
                 element = self.value(node.bodies[0], dict(inside), Where(node.axis, str(first), width, mask))
                 same = self.value(here, {x: element, extreme: best}, None)
                 part = t.let(f"bitcast {same} to i{width}", f"i{width}")
-                part = t.let(f"zext {part} to {kind}", kind) if width < self.most else part
+                part = t.let(f"zext {part} to {kind}", kind) if width < bits_of else part
                 bits = t.let(f"or {kind} {bits}, {t.let(f'shl {part}, {first}', kind).name}", kind).name
             at = t.call(f"@llvm.cttz.{kind}", kind, 1, Lanes(bits, kind), Lanes("false", "i1"))
-            change = "trunc" if self.most > index.bits else "zext"
-            at = at if self.most == index.bits else t.let(f"{change} {at} to {index.lane}", index.lane)
+            change = "trunc" if bits_of > index.bits else "zext"
+            at = at if bits_of == index.bits else t.let(f"{change} {at} to {index.lane}", index.lane)
             self.keep(index, at, self.accumulator(index, place, str(r), 1))
         return [found, self.kept(index, self.accumulator(index, place, "0", where.count), where.count)]
 
@@ -100,7 +100,7 @@ class Turned(Folds):
         self, node: Fold, known: Known, where: Where, combine: Combine, join: Combine, sums: list[Lanes] | None
     ) -> Row:
         """The same with these rules. `sums` will hold the sum of all elements in a lane: NaN where one is, or where there are infinities."""
-        t, width = self.text, min(self.most, where.count)
+        t, width = self.text, min(rounded_up(self.most), where.count)
         assert node.order is not None, "a scheduled fold has an order"
         chains = max(1, node.order.lanes // width)
         abreast = where.count // width if where.count * _widest(node) <= self.machine.vector_bits else 1
@@ -125,7 +125,12 @@ class Turned(Folds):
             if sums is not None:
                 total = reduce(add, (x for (x,) in parts))
                 sums[:] = [add(sums[0], total) if sums else total]
-            return halved([reduce(join, parts[n::chains]) for n in range(min(chains, len(parts)))], combine)
+            lanes = [reduce(join, parts[n::chains]) for n in range(min(chains, len(parts)))]
+            if (
+                node.reducer not in TABLE or len(node.dtypes) > 1
+            ):  # an identity may change what it is brought together with
+                lanes += [identity] * (rounded_up(len(lanes)) - len(lanes))
+            return halved(lanes, combine)
 
         def rows(first: int, many: int) -> Row:
             """A number for each of as many lanes, `abreast` times: first of the first row."""
