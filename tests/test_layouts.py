@@ -366,6 +366,26 @@ def test_what_lies_across_is_computed_in_squares(shape, name):
             out.assert_untouched()
 
 
+@pytest.mark.parametrize("shape", [(17, 90), (64, 275), (300, 79)], ids=str)
+def test_squares_of_bfloat16_are_woven(shape):
+    """Its elements are computed by twos in whole registers, one by one at the rim, and so they have one result."""
+    rng, kind = np.random.default_rng(0), xt.empty(0, xt.bfloat16).numpy().dtype
+    x, w, row, column = (
+        rng.standard_normal(s).astype(np.float32).astype(kind) for s in (shape[::-1], shape, shape[1:], (shape[0], 1))
+    )
+    for name, e in SQUARE.items():
+        want, arrays = xt.asarray(w.copy()), list(map(xt.asarray, (x.T, w, row, column)))
+        with xt.options(vector_bits=128):
+            xt.plan(want, e(*(xt.array(np.ascontiguousarray(a.numpy())) for a in arrays), want)).run()
+        for turned in (False, True):
+            target = xt.array(np.ascontiguousarray(w.T)).T if turned else xt.array(w)
+            with xt.options(vector_bits=512):
+                xt.plan(target, e(*arrays, target)).run()
+            np.testing.assert_array_equal(
+                target.numpy().view(np.uint16), want.numpy().view(np.uint16), f"{name}, {turned}"
+            )
+
+
 def test_a_target_that_is_read_under_another_type_is_computed_once():
     for shape in ((17, 90), (90, 17), (31, 31)):
         x = np.random.default_rng(0).integers(0, 99, shape[::-1]).astype(np.float32)

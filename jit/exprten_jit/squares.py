@@ -63,7 +63,7 @@ def squares_of(
     parts = {x: [load(into, place) for place in places_of(into, at)] for x, into in turned.items()}
     instead: dict[Value, Value] = {part: y for x, own in parts.items() for part, y in zip(twins(x), own, strict=False)}
     values = [substitute(value, instead) for value in values]
-    lanes = _lanes(inside, machine, column, tuple(map(Store, [leaf, leaf], places_of(leaf, at), values)))
+    lanes, woven = _lanes(inside, machine, column, tuple(map(Store, [leaf, leaf], places_of(leaf, at), values)))
     lanes, abreast = _abreast(loads, lanes, machine) if not tile and _work(values) <= SMALL else (lanes, 1)
     if not lanes or affine(kernel.stores[0].offset, row) is None:
         return None
@@ -76,17 +76,22 @@ def squares_of(
     ahead = _ahead(_lines(values, column, kernel) if tile else loads, row, column, bool(tile))
     stores = tuple(replace(store, value=value) for store, value in zip(kernel.stores, values, strict=True))
     brought = tuple((own[0], x) for x, own in parts.items())
-    squares = Squares(stores, brought, row, column, *names, lanes, abreast, bool(tile), past, ahead, far)
+    squares = Squares(
+        stores, brought, row, column, *names, lanes, abreast, bool(tile), past, ahead, far, woven and abreast > 1
+    )
     return _blocks(squares, loops, saved, _of_rows(saved, names, row, machine, bound, done))
 
 
-def _lanes(kernel: Kernel, machine: Machine, column: Axis, stores: tuple[Store, ...]) -> int:
-    """How many rows and columns a square has; 0 where it would be none. One of complex numbers has half as many: each is two."""
+def _lanes(kernel: Kernel, machine: Machine, column: Axis, stores: tuple[Store, ...]) -> tuple[int, bool]:
+    """How many rows and columns a square has; 0 where it would be none. One of complex numbers has half as many: each is two. And whether what
+    runs along the columns may be woven.
+    """
     vector = vector_over(kernel, machine, column, *NAMES[2:], stores)
     loads = [x for x in computed([s.value for s in stores], column) if isinstance(x, Load) and column in x.offset.free]
     places: list[Load | Store] = [*stores, *loads]
     parts = 1 + any(x.leaf.pairs for x in places)
-    return min(MOST_LANES, vector.lanes) // parts if vector.masked and vector.lanes >= LEAST_LANES else 0
+    wide = vector.masked and vector.lanes >= LEAST_LANES
+    return min(MOST_LANES, vector.lanes) // parts if wide else 0, vector.woven
 
 
 def _abreast(loads: Sequence[Load], lanes: int, machine: Machine) -> tuple[int, int]:

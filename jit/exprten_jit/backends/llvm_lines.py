@@ -7,13 +7,14 @@ bytes. Each line of a source is read once, each of the target stored once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..dtypes import DType
 from ..ir import Load
 from ..nest import LINE, Squares
 from ..pairs import twins
 from .llvm_memory import Known, Where
+from .llvm_narrow import even_and_odd, side_by_side
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import Tiles
 from .llvm_values import Group
@@ -65,13 +66,13 @@ class Lines(Tiles):
             each: list[Group] = [
                 ({**tile.known, stmt.row: Lanes(t.index("add", at, k), INDEX_TYPE)}, where) for at in rows
             ]
+            each = self.woven(stmt, each)
             for (into, x), memory in zip(stmt.turned, waiting, strict=True):
                 first = t.further(memory, x.leaf.dtype.memory, t.index("mul", k, stmt.long * parts))
                 lines = self._lines(
                     self.steps(first, str(stmt.long), x.leaf.dtype, parts, None), x.leaf.dtype, stmt.long
                 )
-                for (inside, _), y in zip(each, self._parts_turned(lines, many), strict=True):
-                    inside.update(self.numbers(into, y))
+                self.know(into, each, self._parts_turned(lines, many))
             dtype = stmt.stores[0].leaf.dtype
             first = t.further(goal, dtype.memory, t.index("mul", k, stride))
             self.put_lines(
@@ -123,7 +124,25 @@ class Lines(Tiles):
         goal = t.let(f"select i1 {tile.staged}, ptr {stage}, ptr {goal}", "ptr").name
         return goal, t.select(tile.staged, str(stmt.past.length), stride)
 
-    def numbers(self, into: Load, line: Lanes) -> Known:
+    def woven(self, stmt: Squares, rows: list[Group]) -> list[Group]:
+        """Rows of a square as they are computed: every other element of each, and those in between, where they are woven."""
+        if not stmt.woven:
+            return rows
+        halves = [(known, replace(where, count=where.count // 2, woven=True)) for known, where in rows if where]
+        return [(dict(known), where) for known, where in halves for _ in range(2)]
+
+    def know(self, into: Load, groups: Sequence[Group], lines: Sequence[Lanes]) -> None:
+        """What stands for the elements of each line, in the groups of its row."""
+        halves = len(groups) // len(lines)
+        for n, line in enumerate(lines):
+            if halves == 1:
+                groups[n][0].update(self._numbers(into, line))
+                continue
+            two = self.text.let(f"bitcast {line} to <{line.count // 2} x i32>", "i32", line.count // 2)
+            for (inside, _), x in zip(groups[2 * n :], even_and_odd(self.text, two), strict=False):
+                inside[into] = x
+
+    def _numbers(self, into: Load, line: Lanes) -> Known:
         """What stands for the elements of a line; of complex numbers there are two."""
         own = twins(into) if into.leaf.pairs else (into,)
         lanes = [line] if len(own) == 1 else [self._shuffled(line, line, range(k, line.count, 2)) for k in (0, 1)]
@@ -131,6 +150,9 @@ class Lines(Tiles):
 
     def computed(self, stmt: Squares, groups: Sequence[Group], width: int) -> list[Lanes]:
         """What is stored of some rows of a square, as it lies in memory."""
+        if groups[0][1] and groups[0][1].woven:
+            halves = [self.widened(x, width // 2) for x in self.abreast(stmt.stores[0].value, groups)]
+            return [side_by_side(self.text, *both) for both in zip(halves[::2], halves[1::2], strict=True)]
         parts = [
             [self.in_memory(self.widened(x, width), store.leaf.dtype) for x in self.abreast(store.value, groups)]
             for store in stmt.stores

@@ -156,15 +156,16 @@ class InRegisters(Lines):
         for k in range(height):
             at = t.index("add", row, t.lesser(str(k), t.index("sub", rows, 1)) if rows and k else k)
             each.append(({**known, stmt.row: Lanes(at, INDEX_TYPE)}, Where(stmt.column, column, width, mask)))
+        each = each if left else self.woven(stmt, each)
         here: Known = {**known, stmt.row: Lanes(row, INDEX_TYPE), stmt.column: Lanes(column, INDEX_TYPE)}
         for into, source in stmt.turned:
             places = self.places(source, stmt.column, column, width, here, columns)
             lines = [self._line(address, source.leaf, height, rows) for address in places]
             lines = [self._joined(lines[k::height]) for k in range(height)]
             turned = self._square(lines, source.leaf.dtype.itemsize, 1 + source.leaf.pairs)
-            for (inside, _), x in zip(each, turned, strict=True):
-                inside.update(self.numbers(into, x))
-        values = [x for k in range(0, height, ABREAST) for x in self.computed(stmt, each[k : k + ABREAST], width)]
+            self.know(into, each, turned)
+        at_once = ABREAST * len(each) // height
+        values = [x for k in range(0, len(each), at_once) for x in self.computed(stmt, each[k : k + at_once], width)]
         dtype, size = stmt.stores[0].leaf.dtype, stmt.stores[0].leaf.dtype.itemsize
         lines, many, some = values, rows, columns
         if stmt.across:
