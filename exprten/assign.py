@@ -6,18 +6,22 @@ check the target and the value -> gather -> prove the order of the stores -> lau
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from exprten_jit.dtypes import DType
 
 from .errors import AliasError, DeviceError, FreedSpaceError, ReadOnlyError, ShapeError
-from .expression.expr import Expr, Weak, check_range, coerce
+from .expression.expr import Expr, Weak, check_range, coerce, late
 from .expression.joined import Joined, parts_of
 from .expression.key import op_key
 from .expression.leaf import Leaf
 from .expression.number import is_number
-from .expression.shape import Layout
+from .expression.remap import Remap
+from .expression.shape import Layout, reshaped
+from .expression.stores import Stores
+from .expression.views import as_views
 from .modes import Mode, mode_error, mode_of
 from .options import current
 from .products.call import prepared
@@ -47,13 +51,21 @@ def store(mode: Mode, target: T, value: Any) -> T:
     return target
 
 
-def prepare(mode: Mode, target: Leaf | Joined, value: Any) -> tuple[Statement, Launch] | None:
-    """Everything but the run: checks, analysis, and a kernel. None where there is nothing to do."""
+def prepare(mode: Mode, target: Leaf | Joined, value: Any, views: bool = True) -> tuple[Statement, Launch] | None:
+    """Everything but the run: checks, analysis, and a kernel. None where there is nothing to do. With `views` these stand for what is read
+    at other places, where they can.
+    """
     e = coerce(value, f"assign: target {mode.symbol} value")
     check_target(target)
     check_shape(mode, target, e)
     types = types_of(mode, target, e)
-    found = gather(e, types[-1], target)
+    found, written = gather(e, types[-1], target), None
+    if views and found.params and not found.dots and isinstance(e, Expr) and not isinstance(e, Stores):
+        written = as_views(e)
+        e = written.made
+        if (under := _as_it_was(target, e)) is not None:
+            return prepare(mode, *under, views=False)
+        found = gather(e, types[-1], target, written.origins)
     for number in filter(is_number, found.scalars):
         number.refuse("the value")
     addresses, buffers = addresses_of(target, found)
@@ -65,9 +77,17 @@ def prepare(mode: Mode, target: Leaf | Joined, value: Any) -> tuple[Statement, L
     if not target.size:
         return None
     statement = Statement(
-        mode, types, target, e, found, addresses, buffers, operand_of, direction, overlapping, current()
+        mode, types, target, e, found, addresses, buffers, operand_of, direction, overlapping, current(), written
     )
-    return prepared(statement, prepare) if found.dots else (statement, launch_of(statement))
+    return prepared(statement, partial(prepare, views=False)) if found.dots else (statement, launch_of(statement))
+
+
+def _as_it_was(target: Leaf | Joined, e: Expr) -> tuple[Leaf, Expr] | None:
+    """A target under the shape that its value had before that was reshaped, and this."""
+    if not (isinstance(target, Leaf) and isinstance(e, Remap) and e.map.title == "reshape" and e.shape == target.shape):
+        return None
+    layout = reshaped(target.layout, e.src.shape)
+    return None if layout is None else (late["view"](target, 0, layout), e.src)
 
 
 # Checks.

@@ -63,7 +63,7 @@ def join(read: Remap, parts: Sequence[Leaf], axis: int) -> Target:
     """The target that `read` reads: `parts` along `axis`."""
     made = Target()
     made.key, made.shape, made.src, made.map = read.key, read.shape, read.src, read.map
-    made.params, made.other = read.params, read.other
+    made.params, made.other, made.reads = read.params, read.other, read.reads
     made.axis = axis
     made.parts = tuple(part for part in parts if part.layout.size) or tuple(parts[:1])
     return made

@@ -436,4 +436,4 @@ def same_view(a: Leaf, b: Leaf) -> bool:
     return a.layout is b.layout and a.key is b.key and a.buffer is b.buffer and a.offset == b.offset
 
 
-late["handle"] = handle
+late["handle"], late["view"] = handle, view_of

@@ -254,7 +254,7 @@ def golden_statements():
         "where_int": (bytes_, xt.where(bytes_ > 3, bytes_ // 2, bytes_ + 1), "write"),
         "mixed_types": (out, bytes_ / 2 + a, "add"),
         "pad": (wide, xt.pad(a, 1), "write"),
-        "reshape": (xt.zeros((10, 2)), xt.reshape(a.T.T * 1, (10, 2)), "write"),
+        "reshape": (xt.zeros((2, 10)).T, xt.reshape(a + row, (10, 2)), "write"),
         "range": (out, xt.range(5) * 2 + a, "write"),
     }  # fmt: skip
 

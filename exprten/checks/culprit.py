@@ -57,7 +57,7 @@ def _rows(s: Statement) -> list[tuple[Row, Expr | Weak, Leaf | Joined]]:
     """The statements: how each value is stored, and to what."""
     if isinstance(s.value, Stores):
         return list(zip(s.value.key.map, s.value.values, s.value.targets, strict=True))
-    return [(Row(s.mode.op, s.types), s.value, s.target)]
+    return [(Row(s.mode.op, s.types), s.given, s.target)]
 
 
 def _whole(row: Row, value: Expr | Weak, target: Leaf | Joined) -> Expr:

@@ -59,7 +59,11 @@ def before(s: Statement) -> dict[tuple[Any, ...], Array]:
     views = (*s.targets, *s.found.leaves)
     written = [_span(x, s.addresses[n]) for n, x in enumerate(views) if n < len(s.targets) or _stores_to(s, x)]
     found = {}
-    for leaf, address in zip(views, s.addresses, strict=True):
+    places = [*zip(views, s.addresses, strict=True)]
+    if s.written:
+        origins = (s.written.origin(leaf) for leaf in s.found.leaves)
+        places += [(x, x.buffer.address + x.offset) for x in origins if isinstance(x, Leaf)]
+    for leaf, address in places:
         elements = view(leaf, address)
         found[place(leaf)] = elements.copy() if _overlaps(_span(leaf, address), written) else elements
     return found

@@ -66,7 +66,17 @@ def _scattered(a: Expr, b: Expr) -> Expr:
 
 
 def rebuilt(root: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """The tree with what `change` gives for each node, operands before what uses them. No recursion: trees may be deep."""
+    """The tree with what `change` gives for each node, which has its operands already."""
+
+    def changed(node: Expr, args: list[Any]) -> Expr:
+        same = all(new is old for new, old in zip(args, node.operands, strict=True))
+        return change(node if same else over(node, args))
+
+    return remade(root, changed)
+
+
+def remade(root: Expr, make: Callable[[Expr, list[Any]], Expr]) -> Expr:
+    """The tree with what is made of each node and its operands. No recursion: trees may be deep."""
     made: dict[int, Expr] = {}
     stack = [root]
     while stack:
@@ -76,9 +86,7 @@ def rebuilt(root: Expr, change: Callable[[Expr], Expr]) -> Expr:
             stack = stack[:-1] if id(node) in made else [*stack, *reversed(missing)]
             continue
         stack.pop()
-        args = [made[id(x)] if isinstance(x, Expr) else x for x in node.operands]
-        same = all(new is old for new, old in zip(args, node.operands, strict=True))
-        made[id(node)] = change(node if same else over(node, args))
+        made[id(node)] = make(node, [made[id(x)] if isinstance(x, Expr) else x for x in node.operands])
     return made[id(root)]
 
 
@@ -97,7 +105,7 @@ def over(node: Expr, args: list[Any]) -> Expr:
             other_key = other.key if isinstance(other, Expr) else None if other is None else type(other)
             made.key = remap_key(node.map, src.key, other_key, node.map.title)
             made.shape, made.map, made.params = node.shape, node.map, node.params
-            made.src, made.other = src, other
+            made.src, made.other, made.reads = src, other, node.reads
             return made
     raise AssertionError(f"a {type(node).__name__} has no operands")
 

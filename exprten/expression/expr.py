@@ -337,6 +337,15 @@ def apply_key(key: Key, args: Sequence[Expr | Weak], shape: Shape) -> Apply:
     return node
 
 
+def applied_again(node: Apply, args: Sequence[Expr | Weak]) -> Apply:
+    """The same operation of other operands of the same types."""
+    keys = [x.key if isinstance(x, Expr) else old for x, old in zip(args, node.key.args, strict=True)]
+    key = node.key
+    if any(new is not old for new, old in zip(keys, key.args, strict=True)):
+        key = cast_key(keys[0], key.dtype) if key.op == "cast" else op_key(key.op, keys)
+    return apply_key(key, args, shape_of(args, key.op))
+
+
 def shape_of(args: Sequence[Expr | Weak], op: str) -> Shape:
     """The shape that operands broadcast to. Raises ShapeError."""
     given = [x.shape for x in args if isinstance(x, Expr)]

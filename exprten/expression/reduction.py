@@ -118,10 +118,11 @@ def _node(key: Key, shape: Shape, src: Expr, *more: Expr) -> Reduce:
     return node
 
 
-def folded_again(node: Reduce, sources: Sequence[Expr]) -> Reduce:
-    """The fold of other sources of the same shapes and types."""
-    key = reduce_key(node.key.map, node.key.map.part, [src.key for src in sources], node.key.types)
-    return _node(key, node.shape, *sources)
+def folded_again(node: Reduce, sources: Sequence[Expr], over: Over | None = None) -> Reduce:
+    """The fold of other sources of the same types, along the same axes or those of `over`."""
+    over = over or node.key.map
+    key = reduce_key(over, over.part, [src.key for src in sources], node.key.types)
+    return _node(key, shapes.intern_shape(_folded_shape(over, sources[0].shape)), *sources)
 
 
 def _new_reduction(name: str, src: Expr, axis: Any, keepdims: Any, dtype: Any, operation: str) -> Expr:

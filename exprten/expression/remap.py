@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from exprten_jit.ir import Value, axis, size
 
@@ -27,20 +27,33 @@ class IndexMap:
 
 
 class Remap(Expr):
-    """The value at i is `src[index(i)]` where `valid(i)`, else `other` at i."""
+    """The value at i is `src[index(i)]` where `valid(i)`, else `other` at i. Where views could show it, `reads` says what they read."""
 
-    __slots__ = ("map", "other", "params", "src")
+    __slots__ = ("map", "other", "params", "reads", "src")
 
     src: Expr
     map: IndexMap
     params: tuple[int, ...]
     other: Expr | Weak | None
+    reads: Callable[[], Reads] | None
 
     @property
     def operands(self) -> tuple[Expr | Weak, ...]:
         """What it is computed from."""
         return (self.src,) if self.other is None else (self.src, self.other)
 
+
+class Read(NamedTuple):
+    """The index along an axis: `start`, and so many steps of each of some axes of the result. With `joins` it runs on beyond the axis: into the
+    next index of the one so many before it.
+    """
+
+    start: int
+    terms: tuple[tuple[int, int], ...] = ()
+    joins: int = 0
+
+
+Reads = tuple[Read, ...]  # one of each axis of what is read
 
 Build = Callable[[Sequence[Value], Sequence[Value]], Sequence[Value]]
 Guard = Callable[[Sequence[Value], Sequence[Value]], Value]
@@ -59,10 +72,11 @@ def remap(
     valid: Guard | None = None,
     other: Expr | Weak | None = None,
     name: tuple[Any, ...] | None = None,
+    reads: Callable[[], Reads] | None = None,
 ) -> Remap:
     """`src` read at other places. `index(i, p)` gives the source index for output index `i` and parameters `p`; where
     `valid(i, p)` is false the value is `other`, of `src`'s type, broadcast to `shape`. Two calls with one `name` build the same
-    `index` and `valid`, so they are built once; its first entry is the name shown in texts.
+    `index` and `valid`, so they are built once; its first entry is the name shown in texts. `reads` says the same where it is affine.
     """
     made = None if name is None else _named_maps.get(name)
     if made is None:
@@ -73,7 +87,7 @@ def remap(
     node = Remap()
     node.key = remap_key(made, src.key, other_key, made.title)
     node.shape = shapes.intern_shape(shape)
-    node.src, node.map, node.other = src, made, other
+    node.src, node.map, node.other, node.reads = src, made, other, reads
     if len(_params) >= MAX_PARAMS:
         _params.clear()
     node.params = _params.setdefault(tuple(params), tuple(params))
@@ -119,7 +133,11 @@ def picked_expr(src: Expr, picked: Sequence[shapes.Picked]) -> Remap:
         len(kept),
         *((kept.index(p) if p.keeps else None, p.step if p.step in (1, -1) else None) for p in read),
     )
-    return remap(src, tuple(p.extent for p in kept), index, params, name=name)
+
+    def reads() -> Reads:
+        return tuple(Read(p.start, ((kept.index(p), p.step),) if p.keeps else ()) for p in read)
+
+    return remap(src, tuple(p.extent for p in kept), index, params, name=name, reads=reads)
 
 
 late["pick"] = picked_expr

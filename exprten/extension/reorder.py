@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -12,7 +14,7 @@ from exprten_jit.ir import index as number
 from ..errors import ShapeError
 from ..expression import shape as shapes
 from ..expression.expr import Expr, build, late
-from ..expression.remap import remap
+from ..expression.remap import Read, Reads, remap
 from ..expression.shape import Shape
 from ..tensor import Tensor, resolve_shape
 from .broadcast import operand
@@ -48,7 +50,19 @@ def reshape(src: Any, shape: Any) -> Expr:
         return found
 
     name = ("reshape", e.ndim, len(to), *((tuple(a), tuple(b)) for a, b in groups))
-    return remap(e, to, index, params, name=name)
+    return remap(e, to, index, params, name=name, reads=partial(_reads, e.shape, to, groups) if e.size else None)
+
+
+def _reads(source: Shape, out: Shape, groups: Sequence[tuple[list[int], list[int]]]) -> Reads:
+    """Each run of axes is read along the last of them, and from there on into those before."""
+    reads = [Read(0)] * len(source)
+    for axes, into in groups:
+        run = [k for k in axes if source[k] != 1]
+        for before, k in itertools.pairwise(run):
+            reads[k] = Read(0, (), k - before)
+        terms = zip(into, _steps(out, into), strict=True)
+        reads[run[-1]] = reads[run[-1]]._replace(terms=tuple((o, step) for o, step in terms if out[o] != 1))
+    return tuple(reads)
 
 
 def _groups(source: Shape, out: Shape) -> list[tuple[list[int], list[int]]]:
@@ -90,6 +104,7 @@ def transpose(src: Any, axes: Sequence[int] | None = None) -> Expr:
         tuple(e.shape[a] for a in order),
         lambda i, p: [i[order.index(k)] for k in range(e.ndim)],
         name=("transpose", *order),
+        reads=lambda: tuple(Read(0, ((order.index(k), 1),)) for k in range(e.ndim)),
     )
 
 

@@ -191,6 +191,7 @@ class _Made:
                 moved.key, moved.shape, moved.map, moved.params = node.key, node.shape, node.map, node.params
                 moved.src = self.nodes[id(node.src)]
                 moved.other = None if node.other is None else self._operand(node.other)
+                moved.reads = node.reads
                 return moved
         return node  # a counter
 

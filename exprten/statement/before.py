@@ -19,7 +19,7 @@ First = tuple[
 
 def needed_again(same: Same, axes: Sequence[int] = ()) -> set[int]:
     """The Reduces that stand in another one, for each of its elements, and have not all of its axes, or are of columns; where vectors run
-    along the last of `axes`, what is folded across them has this axis once.
+    along the last of `axes`, what is folded across them has this axis once, and of two that are those that have fewer axes.
     """
     found, inner = set[int](), same.of((TARGET, axes[-1])) if axes else None
     ways = taken_across([*axes], same) if axes else [False] * len(same.found.folds)
@@ -27,8 +27,9 @@ def needed_again(same: Same, axes: Sequence[int] = ()) -> set[int]:
         own = {p for p in same.dims(m) if p is not None and not (beside and p == inner)}
         taken = {p for p in folded_by(same, m) if p is not None}
         for n in below(same.found, m).intersection(same.found.folds) - {m}:
-            dims = {*same.dims(n)}
-            if dims & taken and (not own | taken <= dims or is_of_columns(same, n, taken)):
+            dims = {p for p in same.dims(n) if p is not None}
+            again = dims & taken and (not own | taken <= dims or is_of_columns(same, n, taken))
+            if again or (beside and inner in dims and dims < {*same.dims(m)} - {None}):
                 found.add(n)
     return found
 

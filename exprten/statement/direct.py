@@ -7,7 +7,7 @@ to Python whatever it was not made for. Over packed tensors of one layout it ser
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,6 +23,7 @@ from ..expression.product import Dot
 from ..expression.reduction import Reduce
 from ..expression.remap import Remap
 from ..expression.shape import Layout
+from ..expression.views import Written
 from ..options import DEFAULT, Options
 from ..storage.buffer import Buffer
 from ..storage.device import DEFAULT_STREAM, cpu
@@ -36,6 +37,8 @@ MAX_OPERANDS = 64  # leaves and scalars of a directly called statement
 AFTER = {2: 4, 256: 16}
 
 Path = tuple[int, ...]
+Word = tuple[Path, str]  # a scalar, and how it travels
+Reading = tuple[Path, int, Seen]  # a leaf, the operand that it is, and how it lay
 FLOAT64 = DTYPES["float64"]
 
 
@@ -93,6 +96,7 @@ def make(
     options: Options,
     target: Leaf,
     e: Expr | Weak,
+    written: Written | None,
     found: Gathered,
     operand_of: Sequence[int],
     arranged: Arranged,
@@ -104,35 +108,68 @@ def make(
     most: int,
 ) -> bool:
     """Give a statement its direct call, where there is one for it and it has fewer than `most`: whether it has one now. It is tried
-    before those made earlier for the same structure.
+    before those made earlier for the same structure, that of the tree as it was written.
     """
+    plain = not found.indexed and written is None
+    given = written.tree if written else e
     calls = calls_of(target.key, mode, options)
-    kind = e.key if isinstance(e, Expr) else type(e)
+    kind = given.key if isinstance(given, Expr) else type(given)
     before, made = calls.get(kind), (options, target.key, mode, kind, grids and grids.driver)
     if arranged.signature.reverse or _made.get(made, 0) >= most:
         return False
     tree = _Tree()
-    if not tree.enter(e, arranged.signature.types[-1]):
+    if not tree.enter(given, arranged.signature.types[-1]):
         return False
     number = {id(leaf): operand_of[n] for n, leaf in enumerate(found.leaves, 1)}
     shifts = arranged.shifts
-    leaves = tuple((path, number[id(leaf)], _seen(leaf, shifts[number[id(leaf)]])) for path, leaf in tree.leaves)
+    if written is None:
+        leaves = tuple((path, number[id(leaf)], _seen(leaf, shifts[number[id(leaf)]])) for path, leaf in tree.leaves)
+        scalars = tuple(tree.scalars)
+    else:
+        leaves, scalars = _as_written(written, tree, found, number, shifts)
     alike = (
-        not found.indexed
+        plain
         and target.layout.packed
         and len(arranged.sizes) == 1
         and all(leaf.layout is target.layout for leaf in found.leaves)
     )
     sizes = None if alike else tuple(n for _, n in arranged.sizes)
-    scalars, equal, fixed = tuple(tree.scalars), tuple(tree.same), tuple(tree.fixed)
+    equal, fixed = tuple(tree.same), tuple(tree.fixed)
     seen, queued = _seen(target, shifts[0]), grids.queued(alike) if grids is not None else None
-    call = Direct(
-        address, seen, leaves, scalars, equal, fixed, sizes, many, pinned, before, not found.indexed, threads, queued
-    )
+    call = Direct(address, seen, leaves, scalars, equal, fixed, sizes, many, pinned, before, plain, threads, queued)
     operators.accelerate(_class_of_leaves(target))
     calls[kind] = direct(call, reader())
     _made[made] = _made.get(made, 0) + 1
     return True
+
+
+def _as_written(
+    written: Written, tree: _Tree, found: Gathered, number: Mapping[int, int], shifts: Sequence[int]
+) -> tuple[tuple[Reading, ...], tuple[Word, ...]]:
+    """Where the operands and scalars of a statement lie in the tree that it was made of."""
+    paths: dict[int, list[Path]] = {}
+    for path, leaf in tree.leaves:
+        paths.setdefault(id(leaf), []).append(path)
+    leaves = list[Reading]()
+    for view in found.leaves:
+        of, n = written.origin(view), number[id(view)]
+        assert isinstance(of, Leaf), "a view is of a leaf"
+        further = view.offset - of.offset + shifts[n]
+        leaves += [(path, n, _seen(of, further)) for path in paths[id(of)]]
+    return tuple(leaves), tuple(_scalars(written, tree.seen))
+
+
+def _scalars(written: Written, places: Mapping[int, Path]) -> list[Word]:
+    """The scalars of a tree in the order in which `gather` meets them, where they lie in the one that it was made of."""
+    tree, done = _Tree(), set[int]()
+
+    def walk(node: Expr, _: Path) -> None:
+        if not isinstance(node, Leaf) and id(node) not in done:
+            done.add(id(node))
+            tree.operands(node, places[id(written.origin(node))], walk)
+
+    walk(written.made, ())
+    return tree.scalars
 
 
 def _seen(t: Leaf, shift: int) -> Seen:
@@ -167,7 +204,7 @@ class _Tree:
 
     def __init__(self) -> None:
         self.leaves: list[tuple[Path, Leaf]] = []
-        self.scalars: list[tuple[Path, str]] = []
+        self.scalars: list[Word] = []
         self.same: list[tuple[Path, Path]] = []
         self.fixed: list[tuple[Path, object]] = []
         self.seen: dict[int, Path] = {}
@@ -198,18 +235,22 @@ class _Tree:
             self.same.append((before, path))
             return
         slots = _slots()
-        if isinstance(node, Scalar):
-            self._scalar((*path, slots.value), node.key.dtype)
-            return
         if isinstance(node, Iota | Remap):  # sizes depend on them that no leaf's layout decides
             self.fixed.append(((*path, slots.shape), node.shape))
         if isinstance(node, Remap):
             self.fixed.append(((*path, slots.params), node.params))
-        places = slots.of(node)
-        steps = list(zip(node.operands, node.key.types, places, strict=False))
+        self.operands(node, path, self.walk)
+
+    def operands(self, node: Expr, path: Path, walk: Callable[[Expr, Path], None]) -> None:
+        """What a node at the end of a path is computed from, and then its scalars."""
+        slots = _slots()
+        if isinstance(node, Scalar):
+            self._scalar((*path, slots.value), node.key.dtype)
+            return
+        steps = list(zip(node.operands, node.key.types, slots.of(node), strict=False))
         for x, _, slot in steps:
             if isinstance(x, Expr):
-                self.walk(x, (*path, slot))
+                walk(x, (*path, slot))
         for x, row, slot in steps:
             if not isinstance(x, Expr):
                 self.converted |= row.kind == "b" or (row.kind in "iu" and not isinstance(x, int))

@@ -15,6 +15,7 @@ from ..expression.key import leaf_key
 from ..expression.leaf import Leaf
 from ..expression.number import is_number, parts
 from ..expression.shape import Layout, Shape
+from ..expression.views import Origins
 
 WEAK = -1  # in a structure: a Python scalar stands here
 
@@ -35,6 +36,9 @@ class Gathered:
     above: dict[int, Expr] = field(default_factory=dict)  # products and what is made of them, by their entries
     counts: list[float] = field(default_factory=list)  # the numbers that count what is folded
     counters: list[int] = field(default_factory=list)  # the entry of each Iota
+    copies: dict[int, tuple[int, int]] = field(
+        default_factory=dict
+    )  # entries that have elements of one operation: the first of them, or that one, and how many it has
     indexed: bool = False
 
     @property
@@ -43,9 +47,9 @@ class Gathered:
         return [prod(shape or ()) for shape in self.shapes]
 
 
-def gather(root: Expr | Weak, weak: DType, target: Leaf | Joined) -> Gathered:
+def gather(root: Expr | Weak, weak: DType, target: Leaf | Joined, origins: Origins | None = None) -> Gathered:
     """Everything below `root`; `weak` is what a Python scalar as the whole value becomes. A joined target is known where it is
-    read as a whole. No recursion: trees may be deep.
+    read as a whole. `origins` says what nodes have elements of. No recursion: trees may be deep.
     """
     joined = target if isinstance(target, Joined) else None
     found = Gathered(indexed=joined is not None)
@@ -55,6 +59,7 @@ def gather(root: Expr | Weak, weak: DType, target: Leaf | Joined) -> Gathered:
         found.shapes.append(None)
         return found
     position: dict[int, int] = {}
+    moved: list[tuple[int, Expr]] = []
     stack: list[Expr] = [root]
     while stack:
         node = stack[-1]
@@ -79,10 +84,14 @@ def gather(root: Expr | Weak, weak: DType, target: Leaf | Joined) -> Gathered:
                 if not isinstance(x, Expr):
                     _scalar(found, x, row)
         _ENTER[node.key.op if node.key.op in _ENTER else "apply"](found, node, refs)
+        if origins and id(node) in origins:
+            moved.append((len(found.shapes), origins[id(node)][1]))
         if node.key.products:
             found.above[len(found.shapes)] = node
         position[id(node)] = len(found.shapes)
         found.shapes.append(node.shape)
+    for n, origin in moved:
+        found.copies[n] = position.setdefault(id(origin), n), origin.size
     return found
 
 

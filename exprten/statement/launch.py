@@ -59,7 +59,7 @@ def launch_of(s: Statement, make: Callable[[Statement], Launch] | None = None) -
     key = (
         s.mode.op, s.mode.name == "inplace", s.types, tuple(s.found.structure), s.operand_of, s.direction, s.overlapping, s.options, s.value.__class__,
         len(s.targets), s.target.axis if isinstance(s.target, Joined) else None,
-        *((leaf.key, leaf.layout) for leaf in (*s.targets, *s.found.leaves)), *s.found.params,
+        *((leaf.key, leaf.layout) for leaf in (*s.targets, *s.found.leaves)), *s.found.params, *s.found.copies.items(),
     )  # fmt: skip
     launch = _launches.get(key)
     if launch is None or not launch.current:
@@ -91,7 +91,7 @@ def _make_direct(s: Statement, launch: Launch) -> None:
         run_pinned(address, words, buffers, launch.threads)
 
     made = direct.make(
-        s.mode.name, s.options, s.target, s.value, s.found, s.operand_of, launch.arranged, address, launch.many, enter, launch.threads,
+        s.mode.name, s.options, s.target, s.value, s.written, s.found, s.operand_of, launch.arranged, address, launch.many, enter, launch.threads,
         launch.launched, direct.AFTER[launch.hits],
     )  # fmt: skip
     launch.direct = not made
@@ -101,7 +101,7 @@ def _new_launch(s: Statement) -> Launch:
     arranged = _arrange(s)
     kernel, arranged = _kernel(arranged, s)
     work = _work(kernel, arranged)
-    ratio = recompute.ratio(recompute.without_folds(work), s.found.elements)
+    ratio = recompute.ratio(recompute.without_folds(work), s.found.elements, s.found.copies)
     # A proved order of the stores is not to be changed, and a GPU has no loops.
     if ratio > s.options.max_recompute and s.direction == "any" and s.target.device.kind == "cpu":
         loops = recompute.best_order(work[0], bool(s.found.folds))
@@ -109,9 +109,9 @@ def _new_launch(s: Statement) -> Launch:
             arranged = _arrange(s, loops)
             kernel, arranged = _kernel(arranged, s)
             work = _work(kernel, arranged)
-            ratio = recompute.ratio(recompute.without_folds(work), s.found.elements)
-    if (every := recompute.ratio(work, s.found.elements)) > s.options.max_recompute:
-        key = arranged.signature.structure[recompute.worst(work, s.found.elements)][0]
+            ratio = recompute.ratio(recompute.without_folds(work), s.found.elements, s.found.copies)
+    if (every := recompute.ratio(work, s.found.elements, s.found.copies)) > s.options.max_recompute:
+        key = arranged.signature.structure[recompute.worst(work, s.found.elements, s.found.copies)][0]
         worst = key.map.reducer if key.op == "reduce" else key.op
         raise CompileError(
             f"{s}: {every:.0f} times the operations needed, most of them in {worst}, which is evaluated again for every place "

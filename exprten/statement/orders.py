@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
+from math import prod
 
 from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, rounded_up
 
@@ -14,13 +15,13 @@ from .gather import WEAK, Gathered
 MAX_PERMUTED = 5  # outer loops; 120 orders are tried at most
 
 
-def folds_first(axes: list[int], same: Same) -> list[int]:
-    """The target's axes in the order in which fewest folds are repeated by a loop that they do not depend on; the innermost
-    stays.
+def folds_first(axes: list[int], same: Same, others: Collection[int] = ()) -> list[int]:
+    """The target's axes in the order in which fewest folds but `others` are repeated by a loop that they do not depend on; the
+    innermost stays.
     """
     if not 2 < len(axes) <= MAX_PERMUTED + 1:
         return axes
-    needs = [same.axes_of(n) for n in same.found.folds]
+    needs = [same.axes_of(n) for n in same.found.folds if n not in others]
 
     def repeated(order: tuple[int, ...]) -> int:
         total = 0
@@ -274,21 +275,37 @@ def nearest_inside(axes: list[int], same: Same, target: Layout) -> list[int]:
 
 def rows_outside(axes: list[int], same: Same) -> list[int]:
     """The target's axes with one innermost that no fold depends on, where folds of rows depend on the innermost one: vectors cannot run
-    along it, and every fold would be repeated for each of its elements.
+    along it, and every fold would be repeated for each of its elements. Where there is none, in the order in which least is folded again.
     """
     found, needs, owned = same.found, set[int](), False
-    units = {n: _unit(same, n, view) for n, view in zip(leaves_of(found), found.layouts, strict=True)}
+    near = {n: _nearest(same, n, view) for n, view in zip(leaves_of(found), found.layouts, strict=True)}
     for n in found.folds:
-        key, ref = found.structure[n][:2]
-        folded = {p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes}
+        folded = {p for p in folded_by(same, n) if p is not None}
         needs |= same.axes_of(n)
-        owned = owned or (axes[-1] in same.axes_of(n) and any(units[m] in folded for m in _largest_below(same, ref)))
+        below = _largest_below(same, found.structure[n][1])
+        owned = owned or (axes[-1] in same.axes_of(n) and any(near[m] in folded for m in below))
     free = [k for k in axes if k not in needs]
-    return [*(k for k in axes if k != free[-1]), free[-1]] if owned and free else axes
+    if not owned:
+        return axes
+    return [*(k for k in axes if k != free[-1]), free[-1]] if free else _least_again(axes, same)
 
 
-def _unit(same: Same, n: int, view: Layout) -> Place | None:
-    return next((p for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and abs(s) == 1), None)
+def _least_again(axes: list[int], same: Same) -> list[int]:
+    """The target's axes in the order in which folds take the fewest elements, each of them in the innermost loop that it depends on."""
+    if len(axes) > MAX_PERMUTED:
+        return axes
+    elements = {p: extent_of(same, p) for n in same.found.folds for p in folded_by(same, n) if p is not None}
+    takes = [
+        (same.axes_of(n), prod(elements[p] for p in folded_by(same, n) if p is not None)) for n in same.found.folds
+    ]
+
+    def taken(order: tuple[int, ...]) -> int:
+        depths = [max((k + 1 for k, a in enumerate(order) if a in need), default=0) for need, _ in takes]
+        return sum(
+            many * prod(same.target[a] for a in order[:depth]) for (_, many), depth in zip(takes, depths, strict=True)
+        )
+
+    return [*min(itertools.permutations(axes), key=taken)]
 
 
 def below(found: Gathered, n: int) -> set[int]:

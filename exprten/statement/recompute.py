@@ -285,12 +285,27 @@ def without_folds(parts: Sequence[Part]) -> list[Part]:
     return [([m for m in operations if m.of == m.node], extents, named) for operations, extents, named in parts]
 
 
-def ratio(parts: Sequence[Part], sizes: Sequence[int]) -> float:
+Copies = Mapping[int, tuple[int, int]]  # nodes that have elements of one: the first of them, and how many that one has
+
+
+def _needed(operations: Sequence[Row], sizes: Sequence[int], copies: Copies) -> dict[int, int]:
+    """What it takes to evaluate each node once, `sizes` being the elements of each; of those that have elements of one no more than that has."""
+    every: dict[int, dict[int, int]] = {}
+    whole: dict[int, int] = {}
+    for m in operations:
+        first, most = copies.get(m.node, (m.node, 0))
+        every.setdefault(first, {})[m.node] = m.cost * sizes[m.of]
+        if most:  # a fold of some of the rows takes these
+            whole[first] = m.cost * most * sizes[m.of] // max(1, sizes[m.node])
+    return {n: min(sum(costs.values()), whole.get(n, sum(costs.values()))) for n, costs in every.items()}
+
+
+def ratio(parts: Sequence[Part], sizes: Sequence[int], copies: Copies) -> float:
     """Evaluated operations over those needed, `sizes` being the elements of each node; 1.0 for a statement without operations."""
     evaluated = sum(
         _costs(part[0])[value] * count for part in parts for value, count in _evaluated(part, sizes).items()
     )
-    needed = sum(cost * sizes[of] for of, cost in {m.node: (m.of, m.cost) for m in parts[0][0]}.values())
+    needed = sum(_needed(parts[0][0], sizes, copies).values())
     return max(1.0, evaluated / needed) if needed else 1.0
 
 
@@ -311,11 +326,12 @@ def best_order(part: Part, folds: bool) -> tuple[int, ...] | None:
     return min(((*outer, *range(len(free), len(extents))) for outer in itertools.permutations(free)), key=evaluated)
 
 
-def worst(parts: Sequence[Part], sizes: Sequence[int]) -> int:
+def worst(parts: Sequence[Part], sizes: Sequence[int], copies: Copies) -> int:
     """The node of the structure with the most evaluations beyond those needed."""
-    beyond: dict[int, int] = {}
+    beyond = {n: -cost for n, cost in _needed(parts[0][0], sizes, copies).items()}
     for part in parts:
         counts = _evaluated(part, sizes)
         for m in part[0]:
-            beyond[m.node] = beyond.get(m.node, -m.cost * sizes[m.of]) + m.cost * counts[m.value]
+            first, _ = copies.get(m.node, (m.node, 0))
+            beyond[first] = beyond.get(first, -m.cost * sizes[m.of]) + m.cost * counts[m.value]
     return max(beyond, key=beyond.__getitem__)

@@ -18,6 +18,7 @@ from ..expression.joined import Joined, parts_of
 from ..expression.leaf import Leaf
 from ..expression.show import tree
 from ..expression.stores import Stores
+from ..expression.views import Written
 from ..gpu.recording import recording
 from ..modes import Mode
 from ..options import USE_CTYPES, Options
@@ -37,7 +38,7 @@ class Statement:
 
     `types`: what target and value are converted to for the mode's operation, or what the value is stored as. `addresses`: of
     the parts of the target and of each leaf, in `buffers`; `operand_of` gives equal views one number. `direction`: `any`, `forward` or `reverse`;
-    `overlapping`: operands that share memory with the target at other places, so that only a fold may read them.
+    `overlapping`: operands that share memory with the target at other places, so that only a fold may read them. `written`: what `value` was made of.
     """
 
     mode: Mode
@@ -51,14 +52,20 @@ class Statement:
     direction: str
     overlapping: tuple[int, ...]
     options: Options
+    written: Written | None = None
 
     @property
     def targets(self) -> tuple[Leaf, ...]:
         """Where the target lies."""
         return parts_of(self.target)
 
+    @property
+    def given(self) -> Expr | Weak:
+        """The value as it was written."""
+        return self.written.tree if self.written else self.value
+
     def __str__(self) -> str:
-        return self.value.title if isinstance(self.value, Stores) else f"target {self.mode.symbol} {tree(self.value)}"
+        return self.value.title if isinstance(self.value, Stores) else f"target {self.mode.symbol} {tree(self.given)}"
 
 
 @dataclass

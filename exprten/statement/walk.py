@@ -16,7 +16,7 @@ from .before import needed_again
 from .gather import Gathered
 from .lying import rows_apart
 from .nested import Pairs, rows_last, rows_within
-from .orders import loops_of, short_rows
+from .orders import folds_first, loops_of, short_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,9 @@ def _folding(walk: Walk, given: Given, same: Same) -> Walk:
     if given.vectors and (rows := short_rows(walk.axes, same, goal, needed_again(same))):
         axes, short, packed, beside = rows
         return replace(along(axes), short=short, packed=packed, beside=beside)
-    walk = along(loops_of(walk.axes, same, goal, given.loose, given.reverse))
+    loops = loops_of(walk.axes, same, goal, given.loose, given.reverse)
+    early = needed_again(same, loops) if given.loose else set()
+    walk = along(folds_first(loops, same, early) if early else loops)
     pairs = rows_within(same) if given.vectors else {}
     order = rows_last(walk.axes, same, goal, pairs) if pairs and given.free else []
     if order:

@@ -12,15 +12,18 @@ from .rewrite import rewrite, steps, substitute, walk
 
 
 def repeated(kernel: Kernel) -> list[Fold]:
-    """The folds that another one computes for each of its elements, and that again for each of a loop on which they do not depend; and those
-    of columns, which are read side by side: the one around them comes by them one after the other.
+    """The folds that another one computes for each of its elements, and that again for each of a loop on which they do not depend; those
+    of columns, which are read side by side: the one around them comes by them one after the other; and where both fold columns, those that need
+    fewer loops: the one around them could not fold all columns at once inside of its own loops.
     """
     axis, folds = vector_axis(kernel), folds_of(*(store.value for store in kernel.stores))
     found = dict[Fold, None]()
     for around in folds:
-        loops = around.free - ({axis} if axis is not None and not kernel.short else set())
-        inner = [node for node in folds_of(*around.bodies) if around.axis in node.free]
-        found |= dict.fromkeys(node for node in inner if not loops <= node.free)
+        lanes = {axis} if axis is not None and not kernel.short else set()
+        below = folds_of(*around.bodies)
+        inner = [node for node in below if around.axis in node.free]
+        found |= dict.fromkeys(node for node in inner if not around.free - lanes <= node.free)
+        found |= dict.fromkeys(node for node in below if lanes and lanes <= node.free < around.free)
         found |= dict.fromkeys(_of_columns(around, inner))
     return list(found)
 
