@@ -102,6 +102,34 @@ def test_batches_have_folds_of_their_own():
             close(plan.run().numpy(), want, f"of {shape}", of="float32")
 
 
+PAIRS = {
+    "squared lengths": lambda m, x, y: m.sum(x * x, 1)[:, None] + m.sum(y * y, 1)[None, :],
+    "rows of a column's own": lambda m, x, y: (
+        (x - m.max(x, 1, keepdims=True))[:90, :90] + (y - m.min(y, 1, keepdims=True))[:90, :90].T
+    ),
+    "of each batch": lambda m, x, y: m.max(x.reshape(10, -1, 4), 1)[:, None] * m.max(y, 1)[:, None],
+}
+
+
+@pytest.mark.parametrize("shape", [(100, 90), (130, 400), (300, 16), (1000, 3)])
+@pytest.mark.parametrize("name", PAIRS)
+def test_rows_for_each_of_other_rows(name, shape):
+    rng = np.random.default_rng(0)
+    for dtype in (np.float32, np.int16):
+        x, y = rng.integers(-9, 9, (2, *shape)).astype(dtype)
+        if name == "rows of a column's own" and min(shape) < 90:
+            continue
+        with np.errstate(over="ignore"):
+            want = PAIRS[name](np, x, y)
+        e = PAIRS[name](xt, xt.asarray(x), xt.asarray(y))
+        for out in (xt.empty(want.shape, want.dtype), xt.empty(want.shape[::-1], want.dtype).T):
+            assert xt.plan(out, e).recompute < 2
+            for threads in (1, 2):
+                with xt.options(num_threads=threads):
+                    out[...] = e
+                np.testing.assert_array_equal(out.numpy(), want)
+
+
 def test_what_is_said_of_it():
     x = xt.asarray(normal((300, 400)))
     plan = xt.plan(xt.zeros(300), xt.sum(x * xt.max(x, 0), 1))

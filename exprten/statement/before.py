@@ -19,7 +19,8 @@ First = tuple[
 
 def needed_again(same: Same, axes: Sequence[int] = ()) -> set[int]:
     """The Reduces that stand in another one, for each of its elements, and have not all of its axes, or are of columns; where vectors run
-    along the last of `axes`, what is folded across them has this axis once, and of two that are those that have fewer axes.
+    along the last of `axes`, what is folded across them has this axis once, and of two that are those that have fewer axes; and those
+    that a loop around theirs repeats.
     """
     found, inner = set[int](), same.of((TARGET, axes[-1])) if axes else None
     ways = taken_across([*axes], same) if axes else [False] * len(same.found.folds)
@@ -31,7 +32,26 @@ def needed_again(same: Same, axes: Sequence[int] = ()) -> set[int]:
             again = dims & taken and (not own | taken <= dims or is_of_columns(same, n, taken))
             if again or (beside and inner in dims and dims < {*same.dims(m)} - {None}):
                 found.add(n)
+        needs = [k in same.axes_of(m) for k in (axes[:-1] if beside else axes)]
+        if False in needs[: max((k for k, need in enumerate(needs) if need), default=0)]:
+            found.add(m)
     return found
+
+
+LEAST = 8  # bytes at each place
+
+
+def with_room(same: Same, axes: Sequence[int]) -> set[int]:
+    """Those for which there is room."""
+    groups: dict[tuple[Place, ...], set[int]] = {}
+    for n in needed_again(same, axes):
+        groups.setdefault(tuple(sorted(p for p in same.dims(n) if p is not None)), set()).add(n)
+    fits = (
+        folds
+        for places, folds in groups.items()
+        if room_for(prod(extent_of(same, p) for p in places), len(groups)) >= LEAST
+    )
+    return set().union(*fits)
 
 
 def computed_before(same: Same, axes: Sequence[int], short: int, over: tuple[Folded, ...]) -> tuple[First, ...]:

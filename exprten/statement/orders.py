@@ -63,7 +63,9 @@ def short_rows(
     if found.params or not outer or len(fits) != 1:
         return None
     inner = max(outer, key=lambda k: target.shape[k])
-    for k in sorted(outer, key=lambda k: -target.shape[k]):
+    for k in sorted(
+        outer, key=lambda k: (abs(target.strides[k]) != 1, -target.shape[k])
+    ):  # rows are stored best as they lie
         enough = k == inner or target.shape[k] >= PACKED
         if enough and 0 < (length := packed_rows(same, target, taken, (TARGET, k))) <= UNROLLED:
             return [*(n for n in axes if n != k), k], length, True, False
@@ -237,14 +239,17 @@ def _follows(dims: list[Place | None], steps: Sequence[int], outer: Place, inner
     return found[1] == 1 and found[0] == count if found[1] is not None else found[0] is None
 
 
-def loops_of(axes: list[int], same: Same, target: Layout, free: bool, reverse: bool) -> list[int]:
+def loops_of(
+    axes: list[int], same: Same, target: Layout, free: bool, reverse: bool, others: Collection[int] = ()
+) -> list[int]:
     """The target's axes in the order of the loops. `free`: elements may be stored in any order. Where some are side by side in what is
-    folded and others in the target, sizes decide what is innermost, but not which way a fold is taken.
+    folded and others in the target, sizes decide what is innermost, but not which way a fold is taken. `others` are folds that are computed
+    before the loops.
     """
     if free and (inside := across_inside(axes, same)):
         return folds_first(inside, same)
     near = axes if reverse else nearest_inside(axes, same, target)
-    found = [folds_first(rows_outside(x, same) if free and x else x, same) for x in (axes, near)]
+    found = [folds_first(rows_outside(x, same, others) if free and x else x, same) for x in (axes, near)]
     ways = [taken_across(each, same) for each in found]
     return found[ways[0] == ways[1]]
 
@@ -273,13 +278,13 @@ def nearest_inside(axes: list[int], same: Same, target: Layout) -> list[int]:
     return [*(k for k in axes if k not in inner), *inner]
 
 
-def rows_outside(axes: list[int], same: Same) -> list[int]:
+def rows_outside(axes: list[int], same: Same, others: Collection[int]) -> list[int]:
     """The target's axes with one innermost that no fold depends on, where folds of rows depend on the innermost one: vectors cannot run
     along it, and every fold would be repeated for each of its elements. Where there is none, in the order in which least is folded again.
     """
     found, needs, owned = same.found, set[int](), False
     near = {n: _nearest(same, n, view) for n, view in zip(leaves_of(found), found.layouts, strict=True)}
-    for n in found.folds:
+    for n in (n for n in found.folds if n not in others):
         folded = {p for p in folded_by(same, n) if p is not None}
         needs |= same.axes_of(n)
         below = _largest_below(same, found.structure[n][1])

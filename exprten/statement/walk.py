@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ..expression.shape import Layout, broadcast_strides
 from .axes import Same
-from .before import needed_again
+from .before import needed_again, with_room
 from .gather import Gathered
 from .lying import rows_apart
 from .nested import Pairs, rows_last, rows_within
@@ -90,7 +90,8 @@ def _folding(walk: Walk, given: Given, same: Same) -> Walk:
     if given.vectors and (rows := short_rows(walk.axes, same, goal, needed_again(same))):
         axes, short, packed, beside = rows
         return replace(along(axes), short=short, packed=packed, beside=beside)
-    loops = loops_of(walk.axes, same, goal, given.loose, given.reverse)
+    early = with_room(same, walk.axes) if given.loose else set()
+    loops = loops_of(walk.axes, same, goal, given.loose, given.reverse, early)
     early = needed_again(same, loops) if given.loose else set()
     walk = along(folds_first(loops, same, early) if early else loops)
     pairs = rows_within(same) if given.vectors else {}

@@ -13,8 +13,8 @@ from .rewrite import rewrite, steps, substitute, walk
 
 def repeated(kernel: Kernel) -> list[Fold]:
     """The folds that another one computes for each of its elements, and that again for each of a loop on which they do not depend; those
-    of columns, which are read side by side: the one around them comes by them one after the other; and where both fold columns, those that need
-    fewer loops: the one around them could not fold all columns at once inside of its own loops.
+    of columns, which are read side by side: the one around them comes by them one after the other; where both fold columns, those that need
+    fewer loops: the one around them could not fold all columns at once inside of its own loops; and those that a loop around theirs repeats.
     """
     axis, folds = vector_axis(kernel), folds_of(*(store.value for store in kernel.stores))
     found = dict[Fold, None]()
@@ -25,7 +25,18 @@ def repeated(kernel: Kernel) -> list[Fold]:
         found |= dict.fromkeys(node for node in inner if not around.free - lanes <= node.free)
         found |= dict.fromkeys(node for node in below if lanes and lanes <= node.free < around.free)
         found |= dict.fromkeys(_of_columns(around, inner))
+    if not kernel.short:
+        loops = [
+            a for a, _ in kernel.axes if a is not axis
+        ]  # vectors run along this one, or nothing that they fold depends on it
+        found |= dict.fromkeys(node for node in folds if _repeats(node, loops))
     return list(found)
+
+
+def _repeats(node: Fold, loops: Sequence[Axis]) -> bool:
+    """Whether one of the loops around those that a fold depends on is none of them."""
+    needs = [a in node.free for a in loops]
+    return False in needs[: max((n for n, need in enumerate(needs) if need), default=0)]
 
 
 def _of_columns(around: Fold, inner: Sequence[Fold]) -> list[Fold]:
