@@ -21,7 +21,7 @@ from .expression.number import is_number
 from .expression.remap import Remap
 from .expression.shape import Layout, reshaped
 from .expression.stores import Stores
-from .expression.views import as_views
+from .expression.views import Written, as_views
 from .modes import Mode, mode_error, mode_of
 from .options import current
 from .products.call import prepared
@@ -59,12 +59,13 @@ def prepare(mode: Mode, target: Leaf | Joined, value: Any, views: bool = True) -
     check_target(target)
     check_shape(mode, target, e)
     types = types_of(mode, target, e)
-    found, written = gather(e, types[-1], target), None
-    if views and found.params and not found.dots and isinstance(e, Expr) and not isinstance(e, Stores):
-        written = as_views(e)
+    found = gather(e, types[-1], target)
+    written = _of_views(e, found) if views else None
+    whole = _as_it_was(target, e if written is None else written.made) if views else None
+    if whole is not None:
+        return prepare(mode, *whole, views=False)
+    if written is not None:
         e = written.made
-        if (under := _as_it_was(target, e)) is not None:
-            return prepare(mode, *under, views=False)
         found = gather(e, types[-1], target, written.origins)
     for number in filter(is_number, found.scalars):
         number.refuse("the value")
@@ -82,7 +83,15 @@ def prepare(mode: Mode, target: Leaf | Joined, value: Any, views: bool = True) -
     return prepared(statement, partial(prepare, views=False)) if found.dots else (statement, launch_of(statement))
 
 
-def _as_it_was(target: Leaf | Joined, e: Expr) -> tuple[Leaf, Expr] | None:
+def _of_views(e: Expr | Weak, found: Gathered) -> Written | None:
+    """A value made of views, where it was made of something else. A product is called, or expanded, first."""
+    if not found.params or found.dots or not isinstance(e, Expr) or isinstance(e, Stores):
+        return None
+    written = as_views(e)
+    return None if written.made is e else written
+
+
+def _as_it_was(target: Leaf | Joined, e: Expr | Weak) -> tuple[Leaf, Expr] | None:
     """A target under the shape that its value had before that was reshaped, and this."""
     if not (isinstance(target, Leaf) and isinstance(e, Remap) and e.map.title == "reshape" and e.shape == target.shape):
         return None

@@ -242,3 +242,15 @@ def test_a_column_of_every_second_element_does_not_decide_the_loops():
     assert xt.plan(out, e).recompute == 1
     out[...] = e
     np.testing.assert_array_equal(out.numpy(), x[:, ::2] - x[:, ::2].max(1, keepdims=True))
+
+
+def test_deep_trees_run_again():
+    x, out, back = xt.ones((6, 5)), xt.empty((5, 6)), xt.empty((6, 5))
+    for _ in range(5):
+        e = x
+        for _ in range(500):
+            e = -e
+        out[...] = (e * 2 - xt.max(e, 1, keepdims=True)).T
+        back[...] = e
+        assert (out.numpy() == 1).all()
+        assert (back.numpy() == 1).all()

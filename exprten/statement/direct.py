@@ -163,12 +163,15 @@ def _scalars(written: Written, places: Mapping[int, Path]) -> list[Word]:
     """The scalars of a tree in the order in which `gather` meets them, where they lie in the one that it was made of."""
     tree, done = _Tree(), set[int]()
 
-    def walk(node: Expr, _: Path) -> None:
+    def walk(node: Expr) -> None:
         if not isinstance(node, Leaf) and id(node) not in done:
             done.add(id(node))
-            tree.operands(node, places[id(written.origin(node))], walk)
+            path = places[id(written.origin(node))]
+            for x, _ in tree.below(node, path):
+                walk(x)
+            tree.numbers(node, path)
 
-    walk(written.made, ())
+    walk(written.made)
     return tree.scalars
 
 
@@ -239,19 +242,21 @@ class _Tree:
             self.fixed.append(((*path, slots.shape), node.shape))
         if isinstance(node, Remap):
             self.fixed.append(((*path, slots.params), node.params))
-        self.operands(node, path, self.walk)
+        for x, at in self.below(node, path):
+            self.walk(x, at)
+        self.numbers(node, path)
 
-    def operands(self, node: Expr, path: Path, walk: Callable[[Expr, Path], None]) -> None:
-        """What a node at the end of a path is computed from, and then its scalars."""
+    def below(self, node: Expr, path: Path) -> list[tuple[Expr, Path]]:
+        """What a node at the end of a path is computed from."""
+        places = _slots().of(node)
+        return [(x, (*path, slot)) for x, slot in zip(node.operands, places, strict=False) if isinstance(x, Expr)]
+
+    def numbers(self, node: Expr, path: Path) -> None:
+        """Its scalars."""
         slots = _slots()
         if isinstance(node, Scalar):
             self._scalar((*path, slots.value), node.key.dtype)
-            return
-        steps = list(zip(node.operands, node.key.types, slots.of(node), strict=False))
-        for x, _, slot in steps:
-            if isinstance(x, Expr):
-                walk(x, (*path, slot))
-        for x, row, slot in steps:
+        for x, row, slot in zip(node.operands, node.key.types, slots.of(node), strict=False):
             if not isinstance(x, Expr):
                 self.converted |= row.kind == "b" or (row.kind in "iu" and not isinstance(x, int))
                 self._scalar((*path, slot), row)
