@@ -18,7 +18,7 @@ from .errors import DeviceError
 from .expression.show import tree
 from .modes import mode_of
 from .products.calltext import described, divided, flops, scratch
-from .products.terms import Called, Term, nbytes_of
+from .products.terms import Called, Place, Term, distinct, places_of
 from .statement import recompute
 from .statement.cached import Facts
 from .statement.gather import WEAK
@@ -105,7 +105,7 @@ class Plan:
 
     @property
     def bytes_read(self) -> int:
-        """Bytes of all the elements that are read, each view once."""
+        """Bytes of all the elements that are read, each once: of views that reach into each other, what lies between their ends at most."""
         return self._bytes_multiplied + self._bytes_looped
 
     @property
@@ -117,11 +117,11 @@ class Plan:
     def _bytes_looped(self) -> int:
         if self._looped is None:
             return 0
-        launch, nbytes = self._looped
+        launch, places = self._looped
         stores = [s for part in self._code.kernel.parts for s in part.stores]
         loaded = {n.leaf.name for s in stores for n in walk(s.value) if isinstance(n, Load)}
         operands = launch.arranged.signature.operands
-        return sum(nbytes[k] for k, o in zip(launch.first, operands, strict=True) if o.name in loaded)
+        return distinct(places[k] for k, o in zip(launch.first, operands, strict=True) if o.name in loaded)
 
     @property
     def bytes_written(self) -> int:
@@ -224,13 +224,13 @@ class Plan:
         return () if self._called is None else self._called.terms
 
     @property
-    def _looped(self) -> tuple[Launch, tuple[int, ...]] | None:
-        """What runs in loops, the statement itself or what is around its products, and bytes of the targets and leaves there."""
+    def _looped(self) -> tuple[Launch, tuple[Place, ...]] | None:
+        """What runs in loops, the statement itself or what is around its products, and where the targets and leaves there lie."""
         if self._prepared is None:
             return None
         if self._called is None:
-            return self._prepared[1], nbytes_of(self._prepared[0])
-        return None if self._called.then is None else (self._called.then, self._called.nbytes)
+            return self._prepared[1], places_of(self._prepared[0])
+        return None if self._called.then is None else (self._called.then, self._called.spans)
 
     @property
     def _launch(self) -> Launch:

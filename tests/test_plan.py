@@ -75,6 +75,10 @@ COUNTED = {
     "row": (lambda a, b, out: xt.plan(out, a + b[0]), 100, 80, 20),
     "column hoisted": (lambda a, b, out: xt.plan(out, a + b[:, :1] * 2), 96, 80, 24),
     "part": (lambda a, b, out: xt.plan(out[1:3], a[1:3] * 2), 40, 40, 10),
+    "view in another": (lambda a, b, out: xt.plan(out, a + a[:, :1] * 2), 80, 80, 24),
+    "views that reach into each other": (lambda a, b, out: xt.plan(out[:, 1:], a[:, 1:] - a[:, :-1]), 80, 64, 16),
+    "views beside each other": (lambda a, b, out: xt.plan(out[:2], a[:2] - a[2:]), 80, 40, 10),
+    "column of a tensor": (lambda a, b, out: xt.plan(out[:, 1], a[:, 0] * 2), 16, 16, 4),
     "conversion": (lambda a, b, out: xt.plan(out, xt.cast(a, xt.int32)), 80, 80, 0),
     "padded": (lambda a, b, out: xt.plan(out, xt.pad(a[1:-1, 1:-1], 1)), 24, 80, 20),
 }
@@ -85,7 +89,7 @@ def test_plan_counts_bytes_and_operations(name):
     make, read, written, flops = COUNTED[name]
     plan = make(*tensors())
     assert (plan.bytes_read, plan.bytes_written, plan.flops) == (read, written, flops)
-    scratch = 4096 if name in {"row", "column hoisted"} else 0  # of rows of few columns
+    scratch = 4096 if name in {"row", "column hoisted", "view in another"} else 0  # of rows of few columns
     assert (plan.phases, plan.launches, plan.temporaries, plan.scratch_bytes) == (1, 1, 0, scratch)
     assert plan.recompute == 1.0
 

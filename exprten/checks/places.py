@@ -105,5 +105,4 @@ def give_back(s: Statement, launch: Launch, after: Arrays) -> None:
 
 
 def _span(leaf: Leaf, address: int) -> tuple[int, int]:
-    size = leaf.key.dtype.itemsize
-    return address + leaf.layout.low * size, address + leaf.layout.high * size
+    return leaf.layout.span(address, leaf.key.dtype.itemsize)

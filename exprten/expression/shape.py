@@ -80,6 +80,10 @@ class Layout:
         self.packed = packed or not size
         self.nested = bool(packed and size) or _nested(shape, strides)
 
+    def span(self, address: int, itemsize: int) -> tuple[int, int]:
+        """Of a view at `address` whose elements are `itemsize` bytes: the address of its first byte, and of the one after its last."""
+        return address + self.low * itemsize, address + self.high * itemsize
+
 
 _layouts: weakref.WeakValueDictionary[tuple[Shape, Shape], Layout] = weakref.WeakValueDictionary()
 _recent: deque[Layout] = deque(maxlen=256)  # a view in a loop is gone before the next one comes, its layout is not

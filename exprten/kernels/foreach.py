@@ -188,8 +188,7 @@ def _spans(row: int, s: Statement) -> list[tuple[int, int, int, bool, Leaf]]:
     targets = {id(t) for t in s.value.targets}  # type: ignore[union-attr]  # of a kernel
     out = []
     for address, leaf in zip(s.addresses, (*s.targets, *s.found.leaves), strict=True):
-        size = leaf.key.dtype.itemsize
-        low, high = address + leaf.layout.low * size, address + leaf.layout.high * size
+        low, high = leaf.layout.span(address, leaf.key.dtype.itemsize)
         out.append((low, high, row, id(leaf) in targets, leaf))
     return out
 

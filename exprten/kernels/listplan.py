@@ -105,7 +105,7 @@ class ForeachPlan:
 
     @property
     def bytes_read(self) -> int:
-        """Bytes of all the elements that are read, each view once."""
+        """Bytes of all the elements that are read, for each row."""
         return sum(plan.bytes_read for plan in self._plans)
 
     @property

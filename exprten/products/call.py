@@ -26,7 +26,7 @@ from .calltext import flops
 from .matrices import Matrices, matrices
 from .ongpu import launched
 from .scaled import Scaled
-from .terms import Call, Called, Prepare, Prepared, Term, Then, called_terms, calls_of, divided, nbytes_of
+from .terms import Call, Called, Prepare, Prepared, Term, Then, called_terms, calls_of, divided, places_of
 
 RELEASED_FLOPS = 1 << 22  # 0.1 ms: below it letting the interpreter lock go costs more than it gives
 NEVER = 1 << 62  # elements: no target has as many
@@ -106,7 +106,7 @@ def _called(s: Statement, calls: Sequence[Call], factors: Scaled, then: Then | N
         many=0 if release else NEVER,
         terms=terms,
         then=None if then is None else then.launch,
-        nbytes=() if then is None else nbytes_of(then.statement),
+        spans=() if then is None else places_of(then.statement),
     )
 
 

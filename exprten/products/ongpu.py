@@ -32,7 +32,7 @@ from ..storage.device import Device
 from .gemms import Multiplied, at_run_time, batch_of, factors_of, gemms, looks_away
 from .matrices import matrices, on_gpu
 from .scaled import Scaled
-from .terms import Call, Called, Prepare, Prepared, Term, Then, called_terms, calls_of, divided, nbytes_of
+from .terms import Call, Called, Prepare, Prepared, Term, Then, called_terms, calls_of, divided, places_of
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _NOWHERE = 1 << 60  # no address of anything
@@ -161,7 +161,7 @@ def launched(s: Statement, prepare: Prepare) -> Called:
         divided(s, likewise, prepare)
     statement, launch = _folds(s, prepare)
     note = f"products are folds: {missing}" if missing and found is not None else ""
-    return Folded(**_launch(s), then=launch, nbytes=nbytes_of(statement), prepare=prepare, note=note)
+    return Folded(**_launch(s), then=launch, spans=places_of(statement), prepare=prepare, note=note)
 
 
 def _folds(s: Statement, prepare: Prepare | None) -> Prepared:
@@ -206,7 +206,7 @@ def _multiplying(
     if then is not None:
         views = (*then.statement.targets, *then.statement.found.leaves)
         after = Kernel(then.launch, tuple(number[id(view)] for view in views), tuple(then.scalars))
-        made.then, made.nbytes = then.launch, nbytes_of(then.statement)
+        made.then, made.spans = then.launch, places_of(then.statement)
         made.recompute = then.launch.recompute
     operands = len(made.first)
     words = f"={operands}q" + "".join(s.found.words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from .matrices import Matrices, tensors
 from .scaled import Scaled, kept, part, terms_of, whole
 
 Prepared = tuple[Statement, Launch]
+Place = tuple[int, int, int]  # of a view: the address of its first byte, that after its last, and bytes of its elements
 Prepare = Callable[[Mode, Any, Any], Prepared | None]
 Matched = Callable[[Dot, Leaf, Leaf, Leaf], Matrices | None]  # how a product of two tensors into a target is called
 
@@ -40,7 +41,7 @@ class Called(Launch):
 
     terms: tuple[Term, ...] = ()
     then: Launch | None = None
-    nbytes: tuple[int, ...] = ()  # of the target and each leaf of what comes after
+    spans: tuple[Place, ...] = ()  # of the target and each leaf of what comes after
     note: str = ""  # what should be known of it
     more: int = 0  # launches on a GPU beside one a product
 
@@ -139,6 +140,17 @@ def _around(s: Statement, calls: Sequence[Call], products: Expr, prepare: Prepar
         return None
 
 
-def nbytes_of(s: Statement) -> tuple[int, ...]:
-    """Bytes of the elements of the targets and of each leaf."""
-    return tuple(view.nbytes for view in (*s.targets, *s.found.leaves))
+def places_of(s: Statement) -> tuple[Place, ...]:
+    """Where the targets and each leaf lie, and how many bytes."""
+    views = zip(s.addresses, (*s.targets, *s.found.leaves), strict=True)
+    return tuple((*view.layout.span(address, view.key.dtype.itemsize), view.nbytes) for address, view in views)
+
+
+def distinct(places: Iterable[Place]) -> int:
+    """Bytes of views, of those that reach into each other no more than from their first byte to their last."""
+    total = start = end = inside = 0
+    for first, after, nbytes in sorted(places):
+        if first >= end:
+            total, start, inside = total + min(inside, end - start), first, 0
+        end, inside = max(end, after), inside + nbytes
+    return total + min(inside, end - start)
