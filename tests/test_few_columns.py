@@ -253,7 +253,7 @@ def test_where_extremes_of_each_outer_index_stand(dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16"])
-@pytest.mark.parametrize("columns", [2, 3, 6, 8])
+@pytest.mark.parametrize("columns", [2, 3, 6, 8, 11, 17, 33])
 def test_where_extremes_of_floats_stand(dtype, columns):
     """The first of equals, zeros of either sign among them; where there is a NaN, the first of these."""
     rng = np.random.default_rng(columns)

@@ -207,6 +207,31 @@ def test_where_an_extreme_of_a_long_row_stands(dtype, bits):
         same(alone, getattr(x[-1], name)())
 
 
+@pytest.mark.parametrize("bits", [128, 512])
+@pytest.mark.parametrize("dtype", [*FLOATS, "float16", "int8", "uint16", "int32", "uint32", "int64"])
+def test_where_an_extreme_of_a_short_row_stands(dtype, bits):
+    """The first of equals, among them least numbers, infinities and zeros of either sign; the first NaN, where there is one."""
+    rng = np.random.default_rng(bits)
+    for count in (3, 5, 8, 11, 16, 17, 20, 24, 25, 31, 33, 40, 48, 64, 100, 128):
+        drawn = rng.integers(0, 100, (150, count)).astype(dtype)
+        if drawn.dtype.kind == "f":
+            special = np.array([NAN, np.inf, -np.inf, 0.0, -0.0, 1.0], dtype)
+            some = [np.full_like(drawn, x) for x in special] + [
+                rng.choice(special, drawn.shape),
+                rng.choice(special[1:], drawn.shape),
+            ]
+            some.append(np.where(rng.random(drawn.shape) < 0.002, special[0], drawn))
+        else:
+            some = [np.full_like(drawn, x) for x in (np.iinfo(dtype).min, np.iinfo(dtype).max)]
+        some += [drawn % 3, np.sort(drawn, axis=1), np.sort(drawn, axis=1)[:, ::-1]]
+        for x in (drawn, *some):
+            apart = np.zeros((150, count + 3), dtype)
+            apart[:, 1:-2] = x
+            for name, view in itertools.product(("argmax", "argmin"), (xt.asarray(x), xt.asarray(apart)[:, 1:-2])):
+                with xt.options(vector_bits=bits):
+                    same(xt.evaluate(getattr(xt, name)(view, 1)).numpy(), getattr(x, name)(1), f"{name} of {count}")
+
+
 @pytest.mark.parametrize("rows", [300, 5000, 70_000])
 def test_strips_of_every_width(rows):
     for columns in (1, 63, 700, 2049, 4200) if rows == 300 else (1, 40):

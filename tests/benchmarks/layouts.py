@@ -4,8 +4,8 @@ Each statement runs on the same number of elements of one type, laid out in many
 the time for a byte of the same statement along packed rows of 1,024 elements, so above 1 that layout is slower. Moved are the bytes
 of the source and of the target, each once; where every other column is used, whole lines are. One thread, of which the processor's time
 is taken, so that others on the machine count less; the layout and its base take turns, and medians are compared. `--kib` says how large
-a source is: 512 lies in the second cache, 65,536 in memory. Tensors lie in large pages, for which small ones a cache has room varies by 1.8
-from process to process.
+a source is: 512 lies in the second cache, 65,536 in memory. Tensors lie in large pages, and in several places: for which of the pages of a machine
+a cache has room varies by 2.
 """
 
 from __future__ import annotations
@@ -110,6 +110,9 @@ def shaped(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     return tuple(n or max(2, count // known) for n in shape)
 
 
+Which = tuple[Layout, str, int]  # and the statement, and the axis
+
+
 class Case:
     """A statement on a layout: what to call, and how many bytes it moves."""
 
@@ -139,6 +142,13 @@ def fresh() -> None:
     direct._optioned.clear()
 
 
+def _figure(base: Which, case: Which, count: int, options: argparse.Namespace) -> float:
+    cases = {key: Case(*one, count, options.dtype) for key, one in (("base", base), ("case", case))}
+    times = interleave({key: case.timer for key, case in cases.items()}, options.rounds, options.seconds)
+    spent = {key: statistics.median(values) / cases[key].bytes for key, values in times.items()}
+    return spent["case"] / spent["base"]
+
+
 def measure(options: argparse.Namespace) -> Iterator[tuple[str, int, dict[str, float]]]:
     count = options.kib * 1024 // xt.empty(0, options.dtype).dtype.itemsize
     packed = Layout("packed", (0, 1024), (1,))
@@ -149,10 +159,10 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, int, dict[str, f
             figures = {}
             for name in options.statements:
                 fresh()
-                base, case = (Case(*one, count, options.dtype) for one in ((packed, name, 1), (layout, name, axis)))
-                times = interleave({"base": base.timer, "case": case.timer}, options.rounds, options.seconds)
-                took = {key: statistics.median(values) for key, values in times.items()}
-                figures[name] = took["case"] / case.bytes / (took["base"] / base.bytes)
+                found = (
+                    _figure((packed, name, 1), (layout, name, axis), count, options) for _ in range(options.places)
+                )
+                figures[name] = statistics.median(found)
             yield layout.name, axis, figures
 
 
@@ -163,6 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--statements", nargs="+", choices=tuple(STATEMENTS), default=tuple(STATEMENTS))
     parser.add_argument("--only", nargs="+", default=(), help="parts of a layout's name")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--places", type=int, default=5, help="in memory, of whose figures the median is taken")
     parser.add_argument("--seconds", type=float, default=1e-3, help="of a turn")
     options = parser.parse_args(arguments)
     os.environ["EXPRTEN_NUM_THREADS"] = "1"

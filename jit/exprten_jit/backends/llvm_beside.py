@@ -12,6 +12,7 @@ from functools import partial
 from typing import TypeGuard
 
 from ..early import AHEAD_BYTES
+from ..extremes import COMPARED
 from ..ir import Axis, Fold, Load, Value
 from ..nest import Vector
 from ..reducers import halved, in_order, reducer_of
@@ -224,8 +225,8 @@ class Beside(InItems):
         def all_groups() -> Row:
             return self._carry(low, high, lanes, [self._identity([node], count)], step)[0]
 
-        quick = bool(reducer_of(node.reducer).quick) and node.dtype.kind == "f"
-        if not quick or sum(map(cost_of, node.bodies)) >= DEAR:
+        quick = bool(reducer_of(node.reducer).quick) or node.reducer in COMPARED
+        if not quick or node.dtypes[0].kind != "f" or sum(map(cost_of, node.bodies)) >= DEAR:
             return all_groups()
         sums, bad = self._quick_groups(node, low, high, count, group, mask)
         places = self._places([node], [sums])
@@ -235,23 +236,27 @@ class Beside(InItems):
     def _quick_groups(
         self, node: Fold, low: str, high: str, count: int, group: Callable[[str], list[Row]], mask: str | None
     ) -> tuple[Row, Lanes]:
-        """The same with one comparison an element, and whether that was not enough: for a NaN, or among zeros."""
+        """The same with one comparison an element, and whether that was not enough: for a NaN, or among zeros, whose sign decides where no
+        place does.
+        """
         assert node.order is not None, "a scheduled fold has an order"
-        t, join = self.text, partial(self._quick_join, node)
+        t, placed = self.text, node.reducer in COMPARED
+        join = partial(self._of_numbers, node, True) if placed else partial(self._quick_join, node)
 
         def step(k: str, carried: list[Row]) -> list[Row]:
             (sums, (unordered,)), rows = carried, group(k)
-            for (a,), (b,) in zip(rows[::2], rows[1::2], strict=True):
+            for (a, *_), (b, *_) in zip(rows[::2], rows[1::2], strict=True):
                 some = t.let(f"fcmp uno {a}, {b.name}", "i1", count)
                 unordered = t.let(f"or {unordered}, {some.name}", "i1", count)
             return [join(sums, in_order(rows, join)), [unordered]]
 
         nothing = [self.widened(Lanes("false", "i1"), count)]
         sums, (bad,) = self._carry(low, high, node.order.lanes, [self._identity([node], count), nothing], step)
-        zero = t.let(f"fcmp oeq {sums[0]}, {self.splat(Lanes('0.0', sums[0].lane), count).name}", "i1", count)
-        if mask:
-            zero = t.let(f"and {zero}, {mask}", "i1", count)
-        bad = t.let(f"or {bad}, {zero.name}", "i1", count)
+        if not placed:
+            zero = t.let(f"fcmp oeq {sums[0]}, {self.splat(Lanes('0.0', sums[0].lane), count).name}", "i1", count)
+            if mask:
+                zero = t.let(f"and {zero}, {mask}", "i1", count)
+            bad = t.let(f"or {bad}, {zero.name}", "i1", count)
         return sums, t.call(f"@llvm.vector.reduce.or.v{count}i1", "i1", 1, bad) if count > 1 else bad
 
     def with_group(self, node: Fold, sums: Row, group: list[Row]) -> Row:

@@ -9,7 +9,7 @@ from ..dtypes import INDEX
 from ..ir import Axis, Const, Fold, Load, Op, Value
 from ..nest import Vector
 from ..pairs import twins
-from ..reducers import is_known
+from ..reducers import is_known, reducer_of
 from ..rewrite import affine
 from ..vectors import by_lanes, computed
 from .llvm_memory import Items, Known, Where, first_lanes
@@ -18,6 +18,7 @@ from .llvm_turned import Turned
 
 MOST_ITEMS = 16  # rows at once
 MOST_VECTORS = 4  # that hold a row
+MOST_QUICK = 8  # where one comparison an element does, for which accumulators in memory have no rule
 
 
 class InItems(Turned):
@@ -34,7 +35,9 @@ class InItems(Turned):
 
     def fits_beside(self, node: Fold, loop: Vector, row: Axis) -> bool:
         """Whether rows of the kernel's few columns can be taken so, at several indices of `row`."""
-        if not self.nest.kernel.few or not loop.masked or self.row_lanes > MOST_VECTORS * loop.lanes:
+        quick = bool(reducer_of(node.reducer).quick) and node.dtype.kind == "f"
+        most = MOST_QUICK if quick else MOST_VECTORS
+        if not self.nest.kernel.few or not loop.masked or self.row_lanes > most * loop.lanes:
             return False
         return self.in_lanes(node.bodies, loop, row, node.axis)
 

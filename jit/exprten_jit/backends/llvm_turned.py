@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial, reduce
 
 from ..derived import apply
+from ..dtypes import DType
 from ..early import AHEAD_BYTES
+from ..extremes import of_numbers
 from ..ir import Fold, Load, Value, local
 from ..pairs import lines_of
 from ..reducers import NARROW_ROW, TABLE, halved, reducer_of, rounded_up, rows_from
@@ -24,6 +26,9 @@ from .llvm_fold import Folds
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 
+INDEX_BITS = 32  # of where an extreme stands in a row
+SOUGHT_BITS = 1024  # a row of integers of so many is sought through as fast as its indices are kept
+TURNED_ROW = 24  # elements: in rows of up to so many columns are compared
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
 
 
@@ -50,7 +55,7 @@ class Turned(Folds):
         that later rows are on their way.
         """
         if is_position(node):
-            return self._positions(node, known, where)
+            return (self._with_index if self._carries(node.dtypes[0]) else self._positions)(node, known, where)
         if fetching:
             self.fetch_rows(node, known, where, range(where.count))
         full = partial(self._along_rows, node, known, where, partial(self.combine, node), partial(self.join, node))
@@ -65,6 +70,55 @@ class Turned(Folds):
         place = self._places([node], [[found]])
         t.when(t.let(f"or i1 {some[0]}, {some[1]}", "i1").name, lambda: self._put([node], place, "0", full(None)))
         return self._get([node], place, "0", where.count)
+
+    def _carries(self, dtype: DType) -> bool:
+        """Whether the index of an extreme is kept beside it: seeking it takes more steps in rows of few elements than it saves."""
+        sought = dtype.kind != "f" and TURNED_ROW < self.most <= SOUGHT_BITS // dtype.bits
+        return dtype.bits >= INDEX_BITS and not sought
+
+    def _with_index(self, node: Fold, known: Known, where: Where) -> Row:
+        """An extreme of each row and where it stands, in lanes of both, by a rule that knows of no NaN; the other way where there was one."""
+        self.fetch_rows(node, known, where, range(where.count))
+        sums = list[Lanes]() if node.dtypes[0].kind == "f" else None
+        _, loads = self.together(node, where)
+        if self.most <= TURNED_ROW and loads:
+            found = self._in_columns(node, loads[0], known, where, sums)
+        else:
+            combine, join = (partial(self._of_numbers, node, later) for later in (False, True))
+            found = self._along_rows(node, dict(known), where, combine, join, sums)
+        if sums is None:
+            return found
+        nan = self.text.let(f"fcmp uno {sums[0]}, {sums[0].name}", "i1", sums[0].count)
+        bad = self.text.call(f"@llvm.vector.reduce.or.v{nan.count}i1", "i1", 1, nan)
+        places = self._places([node], [found])
+        self.text.when(bad.name, lambda: self._put([node], places, "0", self._positions(node, known, where)))
+        return self._get([node], places, "0", where.count)
+
+    def _in_columns(self, node: Fold, load: Load, known: Known, where: Where, sums: list[Lanes] | None) -> Row:
+        """The same of rows that are turned into columns, some at a time; the last ones end with the row, and of what comes again the first stays."""
+        t, count, extent = self.text, where.count, known[node.extent].name
+        group = GROUP_BYTES // load.leaf.itemsize
+        best, total = self._identity([node], count), self.splat(Lanes("0.0", node.dtypes[0].lane), count)
+
+        def some(k: str, carried: list[Row]) -> list[Row]:
+            best, rest = carried[0], carried[1:]
+            first = t.lesser(k, t.index("sub", extent, group))
+            inside = {**known, node.axis: Lanes(first, INDEX_TYPE)}
+            columns = self.columns(load, inside, where, str(group), group)
+            for j, x in enumerate(columns):
+                at = self.splat(Lanes(self._narrow(t.index("add", first, j)), "i32"), count)
+                best = self._of_numbers(node, True, best, [x, at])
+            for x in columns if rest else ():
+                rest = [[t.let(f"fadd {rest[0][0]}, {x.name}", x.lane, count)]]
+            return [best, *rest]
+
+        found = self._carry("0", extent, group, [best, *([] if sums is None else [[total]])], some)
+        if sums is not None:
+            sums[:] = found[1]
+        return found[0]
+
+    def _of_numbers(self, node: Fold, later: bool, a: Row, b: Row) -> Row:
+        return self._brought(lambda node, x, y: of_numbers(node.reducer, later, x, y), node, a, b)
 
     def _positions(self, node: Fold, known: Known, where: Where) -> Row:
         """An extreme of each row and where it stands: it is found alone, and then the first element that equals it, or is NaN. Lanes that
@@ -123,8 +177,10 @@ class Turned(Folds):
                     found = [t.let(f"select {mask}, {x}, {y}", x.lane, width) for x, y in pairs]
                 parts.append(found)
             if sums is not None:
-                total = reduce(add, (x for (x,) in parts))
+                total = reduce(add, (x for x, *_ in parts))
                 sums[:] = [add(sums[0], total) if sums else total]
+            if reducer_of(node.reducer).extreme:  # in any order
+                return reduce(join, parts)
             lanes = [reduce(join, parts[n::chains]) for n in range(min(chains, len(parts)))]
             if (
                 node.reducer not in TABLE or len(node.dtypes) > 1
