@@ -54,7 +54,8 @@ class Items:
 @dataclass(frozen=True)
 class Where:
     """The lanes being computed: `count` of them from scalar index `at` along `axis`; `mask` names those that exist. Lanes of `items`
-    begin again for each, those of `parts` at each of these columns: the last part ends with the row, so that all lanes exist.
+    begin again for each, those of `parts` at each of these columns: the last part ends with the row, so that all lanes exist. `nothing` is in lanes
+    that are loaded and do not exist.
     """
 
     axis: Axis
@@ -65,6 +66,7 @@ class Where:
     woven: bool = False  # with the vector beside it, from alternating elements: `at` is that of the first of the two
     items: Items | None = None
     parts: tuple[str, ...] = ()
+    nothing: str = "zeroinitializer"
 
 
 def pairs_in_row(at: Load | Store, where: Where) -> bool:
@@ -239,13 +241,14 @@ class Memory(Quotients):
         if where.mask is None:
             return self.in_register(t.let(f"load {memory}, {at}", dtype.memory, where.count), dtype)
         pointer = at.split(",", maxsplit=1)[0].removeprefix("ptr ")
-        return self.in_register(self._masked_load(pointer, dtype, Lanes(where.mask, "i1", where.count)), dtype)
+        mask = Lanes(where.mask, "i1", where.count)
+        return self.in_register(self._masked_load(pointer, dtype, mask, where.nothing), dtype)
 
-    def _masked_load(self, pointer: str, dtype: DType, mask: Lanes) -> Lanes:
-        """What lies in memory, 0 where the mask is false."""
+    def _masked_load(self, pointer: str, dtype: DType, mask: Lanes, nothing: str = "zeroinitializer") -> Lanes:
+        """What lies in memory, `nothing` where the mask is false."""
         function, kind = f"@llvm.masked.load.v{mask.count}{memory_suffix(dtype)}.p0", f"<{mask.count} x {dtype.memory}>"
         self.text.declare(function, kind, "ptr", "i32 immarg", mask.type, kind)
-        call = f"call {kind} {function}(ptr {pointer}, i32 {dtype.itemsize}, {mask}, {kind} zeroinitializer)"
+        call = f"call {kind} {function}(ptr {pointer}, i32 {dtype.itemsize}, {mask}, {kind} {nothing})"
         return self.text.let(call, dtype.memory, mask.count)
 
     def _every_other_load(self, node: Load, offset: str, when: Lanes | None, where: Where) -> Lanes:

@@ -7,14 +7,16 @@ dear has to have a row in each lane; its rows are turned into columns in registe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial, reduce
 
 from ..derived import apply
 from ..dtypes import DType
 from ..early import AHEAD_BYTES
 from ..extremes import of_numbers
-from ..ir import Fold, Load, Value, local
+from ..ir import Axis, Fold, Load, Value, local
+from ..nest import LINE
 from ..pairs import lines_of
 from ..reducers import NARROW_ROW, TABLE, halved, reducer_of, rounded_up, rows_from
 from ..rewrite import affine, steps
@@ -169,12 +171,12 @@ class Turned(Folds):
         def row(r: int) -> Row:
             inside, parts = self._one_row(node, known, where, r), []
             for first, mask in zip(firsts, masks, strict=True):
-                at = Where(node.axis, str(first), width, mask.name if mask else None)
-                own = dict(inside)
-                found = [self.widened(self.value(body, own, at), width) for body in node.bodies]
-                if mask:
-                    pairs = zip(found, identity, strict=True)
-                    found = [t.let(f"select {mask}, {x}, {y}", x.lane, width) for x, y in pairs]
+                at, found, own = Where(node.axis, str(first), width, mask.name if mask else None), [], dict(inside)
+                for body, nothing in zip(node.bodies, identity, strict=True):
+                    loaded = mask and self._is_masked(body, node.axis)
+                    x = self.value(body, own, replace(at, nothing=nothing.name) if loaded else at)
+                    x = self.widened(x, width)
+                    found.append(t.let(f"select {mask}, {x}, {nothing}", x.lane, width) if mask and not loaded else x)
                 parts.append(found)
             if sums is not None:
                 total = reduce(add, (x for x, *_ in parts))
@@ -201,6 +203,12 @@ class Turned(Folds):
         found = [rows(first, width) for first in range(0, where.count, width * abreast)]
         return [self._joined(column) for column in zip(*found, strict=True)]
 
+    def _is_masked(self, x: Value, axis: Axis) -> bool:
+        """Whether an element is what a load with a mask gives, and nothing else."""
+        if not isinstance(x, Load) or x.when is not None or x.leaf.name not in self.given or steps(x, axis) != 1:
+            return False
+        return x.leaf.dtype.memory == x.leaf.dtype.lane and not x.leaf.pairs
+
     def _one_row(self, node: Fold, known: Known, where: Where, r: int) -> Known:
         """What is known of the row of lane r."""
         inside: Known = {**known, where.axis: Lanes(self.text.index("add", where.at, r), INDEX_TYPE)}
@@ -217,7 +225,7 @@ class Turned(Folds):
                 stack.extend(part.children)
         return inside
 
-    def fetch_rows(self, node: Fold, known: Known, where: Where, lanes: Iterable[int]) -> None:
+    def fetch_rows(self, node: Fold, known: Known, where: Where, lanes: Sequence[int]) -> None:
         """Fetch early what some lanes of a later vector read, where rows come from memory: of loads with masks the processor does not see
         where they go on.
         """
@@ -231,12 +239,30 @@ class Turned(Folds):
         size = dict(self.nest.kernel.axes)[where.axis] * node.extent
         far = t.let(f"icmp sge {self.value(size, known, None)}, {FAR_BYTES * self.most // nbytes}", "i1").name
 
+        def first(n: int) -> Known:
+            row = Lanes(t.index("add", where.at, AHEAD_BYTES // nbytes + n), INDEX_TYPE)
+            return {**known, where.axis: row, node.axis: Lanes("0", INDEX_TYPE)}
+
         def fetch() -> None:
-            for n in lanes:
-                row = Lanes(t.index("add", where.at, AHEAD_BYTES // nbytes + n), INDEX_TYPE)
-                self.fetch_from(loads, {**known, where.axis: row, node.axis: Lanes("0", INDEX_TYPE)}, nbytes)
+            if nbytes < LINE and len(lanes) > 1:
+                self._fetch_narrow(loads, first(lanes[0]), where, nbytes, len(lanes))
+            else:
+                for n in lanes:
+                    self.fetch_from(loads, first(n), nbytes)
 
         t.when(far, fetch)
+
+    def _fetch_narrow(self, loads: Sequence[Load], known: Known, where: Where, nbytes: int, many: int) -> None:
+        """The lines of so many rows, each of which is less than one, and what is between them, where they are no more than a line apart."""
+        t = self.text
+        for x in loads:
+            form = affine(x.offset, where.axis)
+            assert form is not None, "rows lie at regular distances"
+            stride = t.index("mul", self.value(form[0], dict(known), None).name, x.leaf.itemsize)
+            address = self._pointer(x.leaf.name, x.leaf.dtype, self.value(x.offset, dict(known), None).name)
+            if_near = [t.let(f"icmp ule i64 {stride}, {most}", "i1").name for most in (nbytes, LINE)]
+            all_lines, each_line = (partial(self.fetch_bytes, address, many * most) for most in (nbytes, LINE))
+            t.either(if_near[0], all_lines, partial(t.when, if_near[1], each_line))
 
     def _narrow(self, name: str) -> str:
         return self.text.let(f"trunc {INDEX_TYPE} {name} to i32", "i32").name
