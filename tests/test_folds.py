@@ -599,6 +599,19 @@ def test_packed_rows_have_the_bits_of_padded_ones(n):
         same(plan.run().numpy(), want if target.shape == want.shape else want.T)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16"])
+def test_extremes_of_packed_rows_of_narrow_integers(dtype):
+    info, rng = np.iinfo(dtype), np.random.default_rng(0)
+    for n, rows in itertools.product((2, 4, 6, 8, 12, 13, 16, 17, 22, 24, 25), (1, 63, 64, 200)):
+        x = rng.integers(info.min, info.max, (rows, n), dtype, endpoint=True)
+        a = xt.asarray(x)
+        for bits in (128, 512):
+            with xt.options(vector_bits=bits):
+                same(xt.evaluate(xt.max(a, 1)).numpy(), x.max(1), f"rows of {n}")
+                same(xt.evaluate(xt.max(a, 1) - xt.min(a, 1)).numpy(), x.max(1) - x.min(1), f"rows of {n}")
+                same(xt.evaluate(a - xt.min(a, 1, keepdims=True)).numpy(), x - x.min(1, keepdims=True), f"rows of {n}")
+
+
 def test_packed_rows_of_an_inner_axis():
     x = np.random.default_rng(0).standard_normal((70, 20, 3)).astype(np.float32)
     plan = xt.plan(xt.zeros((70, 20), "int64"), xt.argmax(xt.asarray(x), 2))

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Collection, Sequence
 from math import prod
 
-from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, rounded_up
+from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, UNROLLED_NARROW, rounded_up
 
 from ..expression.shape import Layout
 from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of
@@ -62,12 +62,15 @@ def short_rows(
     fits = fits if len(fits) == 1 else set(map(rounded_up, fits))
     if found.params or not outer or len(fits) != 1:
         return None
-    inner = max(outer, key=lambda k: target.shape[k])
+    inner, unrolled = (
+        max(outer, key=lambda k: target.shape[k]),
+        UNROLLED_NARROW if _extremes_of_narrow(same, found.folds) else UNROLLED,
+    )
     for k in sorted(
         outer, key=lambda k: (abs(target.strides[k]) != 1, -target.shape[k])
     ):  # rows are stored best as they lie
         enough = k == inner or target.shape[k] >= PACKED
-        if enough and 0 < (length := packed_rows(same, target, taken, (TARGET, k))) <= UNROLLED:
+        if enough and 0 < (length := packed_rows(same, target, taken, (TARGET, k))) <= unrolled:
             return [*(n for n in axes if n != k), k], length, True, False
     order, most = [*(k for k in axes if k != inner), inner], fits.pop()
     runs = ROW < most <= AS_ONE and packed_rows(same, target, taken, (TARGET, inner)) > 0

@@ -39,6 +39,7 @@ ROW = SHORT[0]
 NARROW_ROW = 32  # elements: up to here registers of 256 bits hold them better
 AS_ONE = 64  # elements: up to here rows that lie side by side are one where what is dear is stored
 UNROLLED = 16  # elements: up to here packed rows have a kernel for each length, in which there is no loop over them
+UNROLLED_NARROW = 24  # the same of extremes of integers of 8 and 16 bits, whose rows are taken apart in a few steps
 ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
 PAIRS = Order(1, 1)  # results of blocks: each is a block
 FEW = 8  # columns: with so many, or fewer, a kernel for each number

@@ -78,6 +78,7 @@ def _left(kernel: Kernel) -> Kernel:
 
 
 JOINED = 30  # additions: an `argmax` of complex numbers takes 28
+NARROW_BITS = 16  # of integers whose rows are taken apart in a few steps
 ALONE = 12  # elements: from here on a row of which nothing but cheap folds is made is folded along sooner
 
 
@@ -93,7 +94,7 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
     if kernel.down:
         return kernel, replace(opened, tiles=False), groups
     alone = kernel.short >= ALONE and len(opened.axes) == len(kernel.axes)
-    along = alone and _in_lanes(kernel, machine)
+    along = alone and not _extremes_of_narrow(kernel) and _in_lanes(kernel, machine)
     if groups and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
         return kernel, opened, groups
     if kernel.packed and (kernel.within or not any(folds_of(store.value) for store in kernel.stores)):
@@ -105,6 +106,12 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         return kernel, kernel, ()
     *outer, lanes = kernel.axes
     return kernel, other_inside(replace(kernel, short=0, axes=(*outer[:-1], lanes, *outer[-1:]))), ()
+
+
+def _extremes_of_narrow(kernel: Kernel) -> bool:
+    """Whether all that is folded are extremes of integers of 8 or 16 bits."""
+    folds = folds_of(*(store.value for store in kernel.stores))
+    return all(x.reducer in ("max", "min") and x.dtype.kind in "iu" and x.dtype.bits <= NARROW_BITS for x in folds)
 
 
 def _runs_along(kernel: Kernel, groups: Collection[Group]) -> bool:

@@ -8,10 +8,10 @@ from ..ir import Axis, Load
 from ..nest import LINE, Reduce
 from ..rewrite import affine, steps
 from .llvm_memory import Known, Where
-from .llvm_values import Values
+from .llvm_neighbours import Neighbours
 
 
-class Fetching(Values):
+class Fetching(Neighbours):
     """Emits what fetches."""
 
     def fetch_bytes(self, address: str, nbytes: int, further: int = 0) -> None:

@@ -177,19 +177,19 @@ class Memory(Quotients):
     def _group_load(self, node: Load, known: Known, where: Where) -> Lanes:
         """An element of each row, and all others of these rows, which are known from now on."""
         leaf, offsets = self.groups[node.leaf, node.offset]
-        dtype, kind = leaf.dtype, self._memory(leaf.dtype, where)
+        for offset, column in zip(offsets, unwoven(self._group_parts(node, known, where), self._shuffled), strict=True):
+            known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
+        return known[node]
+
+    def _group_parts(self, node: Load, known: Known, where: Where) -> list[Lanes]:
+        """The vectors that hold the rows, as they lie in memory."""
+        dtype, kind = node.leaf.dtype, self._memory(node.leaf.dtype, where)
         places = self._group_places(node, known, where)
         if where.mask is not None:
             found = zip(places, self._group_masks(where, len(places)), strict=True)
-            parts = [self._masked_load(place, dtype, mask) for place, mask in found]
-        else:
-            parts = [
-                self.text.let(f"load {kind}, ptr {place}, align {dtype.itemsize}", dtype.memory, where.count)
-                for place in places
-            ]
-        for offset, column in zip(offsets, unwoven(parts, self._shuffled), strict=True):
-            known[load(leaf, offset)] = self.in_register(column, dtype)
-        return known[node]
+            return [self._masked_load(place, dtype, mask) for place, mask in found]
+        load_of = f"load {kind}, ptr"
+        return [self.text.let(f"{load_of} {at}, align {dtype.itemsize}", dtype.memory, where.count) for at in places]
 
     def _group_masks(self, where: Where, many: int) -> list[Lanes]:
         """For each vector which elements are of rows that exist."""
