@@ -101,9 +101,7 @@ def next_rows(stmts: Sequence[Stmt], kernel: Kernel, rows: Axis, further: Value)
 
 
 def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | Local]) -> list[Stmt]:
-    """What is `placed` before a single store: the first fold of a row fetches what it reads some rows later, where rows do not run on; where
-    they do an extreme what comes some pages later, for it looks at what it has for so long that little is on its way (1.1 to 1.2 times).
-    """
+    """What is `placed` before a single store: the first fold of a row fetches what it reads some rows later, where rows do not run on."""
     loops = [(a, index(0), high) for a, high in kernel.axes if a in bound]
     where = [n for n, s in enumerate(placed) if isinstance(s, Reduce) and s.lanes > 1]
     if kernel.reverse or not where:
@@ -115,20 +113,17 @@ def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | 
     )
     loads = lines_of(found)
     apart = _apart(loads, [*loops[-1:], (stmt.axis, index(0), stmt.extent)])
-    onward = stmt.chains > 1
-    if not loads or (apart is FALSE and not onward):
+    if not loads or apart is FALSE:
         return list(placed)
     size = max(x.leaf.itemsize for x in loads)
     elements = index(AHEAD_BYTES // size)
     further = apply(
         "where", stmt.extent < elements // ROWS, index(2 * ROWS), index(1)
     )  # a division would be seen beside a short row
-    shifts: dict[Value, Value] = {row: row + apply("where", apart, further, index(0)) for row in rows}
-    shifts[stmt.axis] = stmt.axis + apply("where", apart, index(0), elements)
-    ahead = tuple(load(x.leaf, substitute(x.offset, shifts)) for x in loads)
+    ahead = tuple(load(x.leaf, substitute(x.offset, {row: row + further for row in rows})) for x in loads)
     many = prod((high for _, high in kernel.axes), start=stmt.extent)
     near = apply("logical_and", apart, stmt.extent < NEAR_BYTES // size)
-    when = both(many >= FAR_BYTES // size, apply("logical_or", near, apply("logical_not", apart)) if onward else near)
+    when = both(many >= FAR_BYTES // size, near)
     fetching = replace(stmt, ahead=ahead, far=when)  # what that needs is computed there, where it is far
     return [*placed[: where[0]], Let(when, early=True), fetching, *placed[where[0] + 1 :]]
 

@@ -16,6 +16,7 @@ from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes
 
 Elements = Callable[[str], Row]  # as many as a vector holds, from an index on
+Quick = tuple[Row, str] | None  # what all elements make, and whether it is right
 
 
 class Extremes(Accumulators):
@@ -23,9 +24,9 @@ class Extremes(Accumulators):
 
     def chained(
         self, stmt: Reduce, lanes: list[Row], start: str, end: str, elements: Elements, known: Known
-    ) -> tuple[list[Row], str]:
+    ) -> tuple[list[Row], str, Quick]:
         """The elements up to `end` in several times the accumulators, if there are any: bringing those together takes a while. Returns
-        where to go on: at the start, where a quick comparison was not enough.
+        where to go on: at the start, where a quick comparison was not enough; and what was found by quick ones.
         """
         t, folds, width = self.text, stmt.folds, stmt.lanes
         many = len(lanes) * stmt.chains
@@ -45,26 +46,29 @@ class Extremes(Accumulators):
             return [*(join(chain, row) for chain, row in zip(chains, found, strict=True)), [unordered]]
 
         def once(_: str, carried: list[Row]) -> list[Row]:
-            before = carried[1:]
+            before = carried[2:]
             first = [self._identity(folds, width) for _ in range(many)]
             *found, (unordered,) = self._carry(
                 start, end, many * width, [*first, [self.widened(Lanes("false", "i1"), width)]], step
             )
             joined = [halved(found[g :: len(lanes)], merge) for g in range(len(lanes))]
+            whole = self._tree(joined, merge)
             bad = t.call(f"@llvm.vector.reduce.or.v{width}i1", "i1", 1, unordered)
-            for x, fast in zip(self._tree(joined, merge), quick, strict=True):
+            for x, fast in zip(whole, quick, strict=True):
                 if fast:  # among zeros the sign decides
                     bad = t.let(f"or {bad}, {t.let(f'fcmp oeq {x}, 0.0', 'i1').name}", "i1")
             kept = [
                 [t.let(f"select {bad}, {o}, {n}", o.lane, width) for o, n in zip(old, new, strict=True)]
                 for old, new in zip(before, joined, strict=True)
             ]
-            return [[t.let(f"select {bad}, i64 {start}, i64 {end}", INDEX_TYPE)], *kept]
+            return [[t.let(f"select {bad}, i64 {start}, i64 {end}", INDEX_TYPE)], whole, *kept]
 
         some = t.let(f"icmp slt i64 {start}, {end}", "i1")
         times = t.let(f"zext {some} to i64", INDEX_TYPE).name
-        (at,), *rest = self._carry("0", times, 1, [[Lanes(start, INDEX_TYPE)], *lanes], once)
-        return rest, at.name
+        nothing = self._identity(folds, 1)
+        (at,), whole, *rest = self._carry("0", times, 1, [[Lanes(start, INDEX_TYPE)], nothing, *lanes], once)
+        enough = t.let(f"and {some}, {t.let(f'icmp eq i64 {at.name}, {end}', 'i1').name}", "i1").name
+        return rest, at.name, (whole, enough) if all(quick) else None
 
     def sought(self, stmt: Reduce, start: str, end: str, elements: Elements, known: Known) -> tuple[str, str]:
         """From where to where an extreme is to be looked for, of `elements` that are its candidates: the first piece that holds the greatest;
