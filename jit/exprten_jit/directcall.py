@@ -15,6 +15,8 @@ from .backends.cuda_run import Queue
 from .backends.llvm_run import compile_text
 from .backends.llvm_text import Text
 from .hostcall import builtin, c_api, keep
+from .methods import TYPE
+from .objects import double, integer
 
 
 def slot_offsets(probe: Any, names: tuple[str, ...]) -> dict[str, int]:
@@ -238,7 +240,7 @@ class _DirectText:
         return (
             self._declared()
             + "define ptr @direct(ptr %self, ptr %args, i64 %count) {\nentry:\n"
-            + "\n".join(t.lines)
+            + "\n".join([*t.reserved, *t.lines])
             + "\n}\n"
         )
 
@@ -324,8 +326,29 @@ class _DirectText:
 
     def _scalar(self, obj: str, word: str) -> str:
         t = self.text
+        if word == "d":
+            return f"double {self._double(obj)}"
         function, kind, failed = _SCALARS[word]
         value = t.let(f"call {kind} @{function}(ptr {obj})", kind).name
+        self._unless_failed(value, kind, failed)
+        return f"{kind} {value}"
+
+    def _double(self, obj: str) -> str:
+        """A float is read; another number is asked for one."""
+        t, place = self.text, self.text.reserve("double")
+
+        def ask() -> None:
+            function, kind, failed = _SCALARS["d"]
+            value = t.let(f"call {kind} @{function}(ptr {obj})", kind).name
+            self._unless_failed(value, kind, failed)
+            t.put(f"store double {value}, ptr {place}")
+
+        is_float = t.let(f"icmp eq ptr {self.word(obj, TYPE)}, {self.object(float)}", "i1").name
+        t.either(is_float, lambda: t.put(f"store double {double(t, obj, float)}, ptr {place}"), ask)
+        return t.let(f"load double, ptr {place}", "double").name
+
+    def _unless_failed(self, value: str, kind: str, failed: str) -> None:
+        t = self.text
         suspect = t.let(f"{failed} {value}, {'-1.0' if kind == 'double' else '-1'}", "i1").name
 
         def check() -> None:
@@ -333,7 +356,6 @@ class _DirectText:
             self.require(t.let(f"icmp eq ptr {error}, null", "i1").name, "failed")
 
         t.when(suspect, check)
-        return f"{kind} {value}"
 
     def slot(self, base: str, offset: int) -> str:
         """What a slot holds; where it was never set, this call does not apply."""
@@ -346,7 +368,7 @@ class _DirectText:
         return t.let(f"load ptr, ptr {t.let(f'getelementptr i8, ptr {base}, i64 {offset}', 'ptr').name}", "ptr").name
 
     def number(self, obj: str) -> str:
-        return self.text.let(f"call i64 @PyLong_AsSsize_t(ptr {obj})", "i64").name
+        return integer(self.text, obj)
 
     def same(self, a: str, b: str) -> None:
         self.require(self.text.let(f"icmp eq ptr {a}, {b}", "i1").name)

@@ -16,6 +16,7 @@ from .directcall import Reader, queue_of, within
 from .entries import Entry, Row
 from .hostcall import c_api, keep
 from .methods import TYPE
+from .objects import item, items
 from .reading import C_API, LEVEL, Read, Reading
 
 # The spans of n rows, `width` of each from word `at` on, are sorted; then one that starts before an earlier one ends shares memory
@@ -282,7 +283,7 @@ class _Lists(Reading):
     def _lists(self) -> None:
         """Require lists or tuples of one length above 0."""
         t = self.text
-        self.lists: dict[int, tuple[str, str]] = {}  # the list, and what gives an element
+        self.lists: dict[int, tuple[str, str, str | None]] = {}  # the list, what gives an element, and where they lie
         self.count = ""
         for k in self.arguments:
             given = self.argument(k)
@@ -293,7 +294,7 @@ class _Lists(Reading):
             sized = t.let(f"select i1 {is_list}, ptr @PyList_Size, ptr @PyTuple_Size", "ptr").name
             get = t.let(f"select i1 {is_list}, ptr @PyList_GetItem, ptr @PyTuple_GetItem", "ptr").name
             size = t.let(f"call i64 {sized}(ptr {given})", "i64").name
-            self.lists[k] = given, get
+            self.lists[k] = given, get, items(t, is_list, given)
             self.require(
                 t.let(f"icmp eq i64 {size}, {self.count}" if self.count else f"icmp sgt i64 {size}, 0", "i1").name
             )
@@ -328,13 +329,14 @@ class _Lists(Reading):
     def _row(self, place: str, i: str, scalars: Sequence[tuple[str, ...]], diff: str, total: str) -> None:
         """Write row `i` as the first kind that it is of."""
         t = self.text
-        items = {
-            k: t.let(f"call ptr {get}(ptr {given}, i64 {i})", "ptr").name for k, (given, get) in self.lists.items()
+        tensors = {
+            k: item(t, lie, i) if lie else t.let(f"call ptr {get}(ptr {given}, i64 {i})", "ptr").name
+            for k, (given, get, lie) in self.lists.items()
         }
         after = t.label("row")
         for k, row in enumerate(self.rows):
             self.failing = t.label("kind") if k + 1 < len(self.rows) else "stale"
-            read = self.row(row, items.__getitem__)
+            read = self.row(row, tensors.__getitem__)
             if row.queued is not None:
                 self._on_one_stream(row, read)
             kind = f"i64 ptrtoint (ptr @kernel{k} to i64)" if row.queued is None else f"i64 {k}"
@@ -410,7 +412,7 @@ class _Lists(Reading):
         self.require(t.let(f"icmp ne ptr {held}, null", "i1").name, "failed")
 
         def hold(i: str) -> None:
-            for k, (given, get) in enumerate(self.lists.values()):
+            for k, (given, get, _) in enumerate(self.lists.values()):
                 buffer = self.word(t.let(f"call ptr {get}(ptr {given}, i64 {i})", "ptr").name, self.reader.buffer)
                 t.put(f"call void @Py_IncRef(ptr {buffer})")
                 n = t.index("add", t.index("mul", i, len(self.lists)), k)

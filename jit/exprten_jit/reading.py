@@ -13,6 +13,7 @@ from .backends.llvm_text import Text
 from .directcall import Reader
 from .entries import Entry, Operand, Row, Scope
 from .methods import TYPE
+from .objects import integer
 from .scalarcode import Scalars
 
 
@@ -81,7 +82,7 @@ class Reading:
         return held
 
     def number(self, obj: str) -> str:
-        return self.text.let(f"call i64 @PyLong_AsSsize_t(ptr {obj})", "i64").name
+        return integer(self.text, obj)
 
     def same(self, a: str, b: str) -> None:
         self.require(self.text.let(f"icmp eq ptr {a}, {b}", "i1").name)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .backends.llvm_text import literal
 from .dtypes import DTYPES
 from .methods import TYPE
+from .objects import double
 
 if TYPE_CHECKING:
     from .backends.llvm_text import Text
@@ -69,7 +70,7 @@ class Scalars:
         obj = self.code.word("%args", 8 * place)
         self.code.same(self.code.word(obj, TYPE), self.code.object(kind))
         if word == "d":
-            self.given[name] = ("double", t.let(f"call double @PyFloat_AsDouble(ptr {obj})", "double").name)
+            self.given[name] = ("double", double(t, obj, kind))
             return
         overflow = t.reserve("i32")
         value = t.let(f"call i64 @PyLong_AsLongLongAndOverflow(ptr {obj}, ptr {overflow})", "i64").name
