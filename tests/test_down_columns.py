@@ -1,5 +1,7 @@
 """Folds down columns that fill memory: what is stored past the caches, and how wide a strip is, changes no bit."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from exprten_jit.backends import llvm_run
@@ -187,3 +189,50 @@ def test_integers_down_few_columns_are_read_as_they_lie(dtype):
                         assert np.array_equal(got, getattr(np, name)(x, axis=0)), (name, x.shape, bits)
                     got = xt.evaluate(xt.sum(a * b, 0, keepdims=True)).numpy()
                     assert np.array_equal(got, np.sum(x * weights, axis=0, keepdims=True)), (x.shape, bits)
+
+
+STATM = Path("/proc/self/statm")
+WIDE = ((3_000, 2_900), (1_100, 9_003), (600, 20_011))  # strips wider than the stack's, whole ones and what is left
+ONE_FOLD = {
+    "sum": lambda x: xt.sum(x, 0),
+    "max": lambda x: xt.max(x, 0),
+    "argmin": lambda x: xt.argmin(x, 0),
+    "var": lambda x: xt.var(x, 0),
+    "dear": lambda x: xt.sum(xt.exp(x), 0),
+}
+
+
+@pytest.mark.parametrize("statement", ONE_FOLD)
+@pytest.mark.parametrize(
+    ("dtype", "shape"),
+    [*(("float32", s) for s in WIDE), *((d, WIDE[1]) for d in ("float64", "uint8", "float16", "int16"))],
+)
+def test_strips_in_memory_of_their_own_change_no_bit(statement, dtype, shape):
+    fold = ONE_FOLD[statement]
+    x = np.random.default_rng(3).uniform(0, 9, shape).astype(dtype)
+    alone = [xt.evaluate(fold(xt.asarray(x[:, k : k + 900]))).numpy() for k in range(0, shape[1], 900)]
+    for threads in (1, 2):
+        for bits in (None, 256):
+            with xt.options(num_threads=threads, vector_bits=bits):
+                whole = xt.evaluate(fold(xt.asarray(x))).numpy()
+            assert whole.tobytes() == np.concatenate(alone).tobytes(), (threads, bits)
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="Linux tells what is resident")
+def test_memory_for_wide_strips_is_given_back():
+    x, o = xt.ones((1_100, 9_003)), xt.empty((9_003,))
+    o[...] = xt.sum(x, 0)
+
+    def resident():
+        return int(STATM.read_text(encoding="ascii").split()[1]) * 4096
+
+    before = resident()
+    for _ in range(200):  # some 100 KiB each
+        o[...] = xt.sum(x, 0)
+    assert resident() - before < 8 << 20
+    assert (o.numpy() == 1_100).all()
+
+
+def test_rows_ask_for_no_memory():
+    assert "@malloc" not in xt.plan(xt.empty((9_003,)), xt.sum(xt.ones((9_003, 40)), 1)).llvm
+    assert "@malloc" in xt.plan(xt.empty((9_003,)), xt.sum(xt.ones((40, 9_003)), 0)).llvm

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import timeit
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from contenders import Call, Contender, Tensors, numpy_call
@@ -38,6 +40,21 @@ class Result:
         within = [b / a for a, b in zip(ours, theirs, strict=True)]
         low, _, high = statistics.quantiles(within, n=4, method="inclusive")
         return statistics.median(theirs) / statistics.median(ours), low, high
+
+
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+LEAST_SIDE = 4096  # of what is "in memory": 64 MiB
+
+
+def beyond_caches() -> int:
+    """Rows and columns of float32 that take twice the last cache, but no more than a sixteenth of the memory."""
+    sizes = [path.read_text().strip() for path in CACHES.glob("index*/size")] if CACHES.exists() else []
+    last = max((int(size[:-1]) << {"K": 10, "M": 20}[size[-1]] for size in sizes), default=0)
+    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 16 if hasattr(os, "sysconf") else 0
+    side = LEAST_SIDE
+    while 4 * side**2 < 2 * last and 4 * (2 * side) ** 2 <= most:
+        side *= 2
+    return side
 
 
 WARM = 10  # calls before the clock: compilers work in the first few

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ import numpy as np
 import exprten as xt
 
 Shape = tuple[int, ...]
+DRAWN = 1 << 24  # numbers of a tensor, at most; then they begin again
 PADDING = 16  # elements of float32: rows still start at multiples of 64 bytes
 
 
@@ -157,7 +159,11 @@ def sgd_variants() -> list[Row]:
 
 
 def fill(tensors: Mapping[str, xt.Tensor]) -> None:
-    """The same numbers in (-1, 1) every time, so that each contender starts from them."""
+    """The same numbers in (-1, 1) every time, so that each contender starts from them; again and again where there are many."""
     rng = np.random.default_rng(0)
     for tensor in tensors.values():
-        tensor.numpy()[...] = rng.uniform(-1, 1, tensor.shape)
+        first, *rest = tensor.shape
+        block = max(1, min(first, DRAWN // math.prod(rest)))
+        numbers = rng.uniform(-1, 1, (block, *rest))
+        for k in range(0, first, block):
+            tensor.numpy()[k : k + block] = numbers[: first - k]

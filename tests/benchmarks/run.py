@@ -9,7 +9,7 @@ about 10 ms, and medians over the rounds are compared. Every result is checked a
     nine                         o[...] = ((a*b+c)*(a-b)+a*2)*b-c*.5
     strided row column padded    o[...] = a + b, 256 x 1024: the target's elements lie apart; b is one row; b is one column; the
                                  rows of all three are padded
-    sum rowsum colsum            folds along rows and across them, of 256 x 1024 and of 4096 x 4096
+    sum rowsum colsum            folds along rows and across them, of 256 x 1024 and of as many as no cache holds
     rowmax argmax
     softmax softmax0 layernorm   normalised along rows, and softmax0 across them
     dot                          o[...] = maximum(dot(a, b) + c, 0): a product, and what is around it over the target
@@ -18,7 +18,8 @@ about 10 ms, and medians over the rounds are compared. Every result is checked a
 
 What to know when reading: C's figure up to 1,000 elements is the price of a call through ctypes; Numba's is a call of a
 compiled function, with no expression built; numexpr's is `re_evaluate`; PyTorch's folds and all of JAX give a new tensor each time.
-Peers that are not installed are left out. Everybody has one thread, or as many as `--threads` says.
+"No cache" is twice the last one, which processors share: of what it holds, and of what another machine beside this one left in it,
+ratios would tell who read last. Peers that are not installed are left out. Everybody has one thread, or as many as `--threads` says.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from pathlib import Path
 
 from contenders import CONTENDERS, Contender
 from llvmlite import binding
-from measure import Effort, Result, time_compile, time_row
+from measure import Effort, Result, beyond_caches, time_compile, time_row
 from rows import FOLDS, ROWS, Shape, sgd_variants
 
 from exprten.blas import bound_threads
@@ -45,7 +46,7 @@ THREADS = ("EXPRTEN_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS", "O
 ALONE = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"  # what JAX reads, in XLA_FLAGS
 SIZES = (16, 1_000, 10_000, 1_000_000, 16_000_000)
 NAMES = (*(row.name for row in ROWS), "compile")
-FULL = Effort(rounds=15, seconds=10e-3, grid=(256, 1024), variants=len(sgd_variants()), large=(4096, 4096))
+FULL = Effort(rounds=15, seconds=10e-3, grid=(256, 1024), variants=len(sgd_variants()))
 QUICK = Effort(rounds=3, seconds=0.2e-3, grid=(8, 64), variants=2)
 QUICK_SIZES = (16, 1_000)
 WIDTH = 21  # of a column
@@ -156,7 +157,10 @@ def main() -> None:
     if given.threads == 1:
         os.environ["XLA_FLAGS"] = ALONE
     default, sizes = (QUICK, QUICK_SIZES) if given.quick else (FULL, SIZES)
-    effort = replace(default, rounds=given.rounds or default.rounds)
+    large = () if given.quick else (beyond_caches(),) * 2
+    effort = replace(default, rounds=given.rounds or default.rounds, large=large)
+    if hasattr(os, "sched_setaffinity"):  # JAX has as many threads as there are processors, whatever the flags say
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.threads])
     bound_threads(given.threads)  # NumPy's BLAS has looked at the environment already
     facts = machine()
     print("\n".join(f"{name:<20} {value}" for name, value in facts.items()))

@@ -15,7 +15,7 @@ from ..folds import folds_of
 from ..ir import Fold, Value
 from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
 from ..reducers import ROW, Order, halved, rounded_up
-from ..strips import BEGIN, STOP
+from ..strips import BEGIN, FAR_BYTES, STOP
 from .llvm_accumulators import Row
 from .llvm_beside import Rows
 from .llvm_memory import Items, Known, Where, first_lanes
@@ -25,6 +25,7 @@ from .llvm_text import INDEX_TYPE, Lanes
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
 SHORTEST = 4  # elements of a row: up to here it is read by columns
 THIRD_BYTES = 4 << 20  # likewise, of one that processors share
+WIDE_BYTES = 32 << 10  # of a row of a strip that is read from memory once
 LEAST_BYTES = 2048  # of a row of a strip: narrower ones make too little of a page
 
 NOTHING: Mapping[Value, Lanes] = {}
@@ -34,6 +35,8 @@ Run = Callable[[Sequence[Stmt], Known], None]
 
 class Across(Places):
     """Emits all folds."""
+
+    waiting_bytes = str(WAITING_BYTES)
 
     def across(self, node: Fold, known: Known, where: Where | None, low: str = "0", high: str = "") -> Row:
         """A fold for each lane of `where`, rows brought together one after the other: all, or those from low to high."""
@@ -245,8 +248,8 @@ class Across(Places):
         assert order is not None, "a scheduled fold has an order"
         waiting = self._waiting()
         for n, leaf in enumerate(stmt.waiting):
-            share = n * (WAITING_BYTES // len(stmt.waiting))
-            self.address[leaf.name] = t.let(f"getelementptr i8, ptr {waiting}, i64 {share}", "ptr").name
+            first = t.index("mul", t.index("udiv", self.waiting_bytes, len(stmt.waiting)), n) if n else "0"
+            self.address[leaf.name] = t.let(f"getelementptr i8, ptr {waiting}, i64 {first}", "ptr").name
 
         for leaf in stmt.made:
             self.address[leaf.name] = t.reserve(f"[{order.lanes} x {leaf.dtype.memory}]")
@@ -285,16 +288,60 @@ class Across(Places):
             self.waiting = self.text.reserve(f"[{WAITING_BYTES} x i8]")
         return self.waiting
 
+    def in_memory_of_its_own(self, stmt: Columns, known: Known, columns: str, run: Callable[[str], None]) -> None:
+        """`run` what is as wide as `width` says, or wider, in memory for the time of the call, where many columns are read from memory, once:
+        processors see long stretches of a row coming. Where there is none to be had, the stack does.
+        """
+        t, width = self.text, self.width(stmt, known)
+        if not stmt.one_fold or stmt.again or stmt.rows_made or self.nest.kernel.few:
+            run(width)
+            return
+        (strip,) = stmt.strips
+        sizes = [leaf.dtype.itemsize for leaf in strip.into]
+        rows, row = self.value(strip.extent, known, None).name, sum(sizes)
+        results = t.index("add", self._results_waiting(strip, rows), 1)
+        wide = t.lesser(str(WIDE_BYTES // row // 64 * 64), t.index("and", t.index("add", columns, 63), -64))
+        elements = t.index("mul", rows, columns)
+        far = t.let(f"icmp sge i64 {elements}, {FAR_BYTES // max(sizes)}", "i1").name
+        wider = t.let(f"icmp sgt i64 {wide}, {width}", "i1").name
+        own, stack = t.reserve("ptr"), self._waiting()
+        t.put(f"store ptr null, ptr {own}")
+
+        def ask() -> None:
+            nbytes = t.index("mul", t.index("mul", wide, max(sizes) * len(sizes)), results)
+            t.put(f"store ptr {t.call('@malloc', 'ptr', 1, Lanes(nbytes, INDEX_TYPE)).name}, ptr {own}")
+
+        t.when(t.let(f"and i1 {far}, {wider}", "i1").name, ask)
+        memory = t.let(f"load ptr, ptr {own}", "ptr").name
+        found = t.let(f"icmp ne ptr {memory}, null", "i1").name
+        part = t.index("mul", wide, max(sizes))
+        for n, leaf in enumerate(strip.into):
+            place = t.let(f"getelementptr i8, ptr {memory}, i64 {t.index('mul', part, n)}", "ptr").name
+            here = f"select i1 {found}, ptr {place}, ptr {self.address[leaf.name]}"
+            self.address[leaf.name] = t.let(here, "ptr").name
+        behind = t.let(f"getelementptr i8, ptr {memory}, i64 {t.index('mul', part, len(sizes))}", "ptr").name
+        self.waiting = t.let(f"select i1 {found}, ptr {behind}, ptr {stack}", "ptr").name
+        room = t.index("mul", t.index("mul", part, len(sizes)), t.index("sub", results, 1))
+        self.waiting_bytes = t.select(found, room, str(WAITING_BYTES))
+        run(t.select(found, wide, width))
+        self.waiting, self.waiting_bytes = stack, str(WAITING_BYTES)
+        t.when(found, lambda: t.call_void("@free", f"ptr {memory}"))
+
+    def _results_waiting(self, strip: Strip, rows: str) -> str:
+        """How many results of blocks of so many rows wait at most: one for each bit of the last block's number."""
+        t = self.text
+        assert strip.fold.order is not None, "a scheduled fold has an order"
+        last = t.index("sdiv", t.index("sub", rows, 1), strip.fold.order.block)
+        zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(last, INDEX_TYPE), Lanes("true", "i1"))
+        return t.index("sub", "64", t.select(t.let(f"icmp sgt i64 {last}, 0", "i1").name, zeros.name, "63"))
+
     def width(self, stmt: Columns, known: Known) -> str:
         """How many columns are taken at a time, a multiple of 64: all bytes of a line, and whole groups of vectors."""
         t, width = self.text, str(stmt.block)
         for strip in stmt.strips:
-            assert strip.fold.order is not None, "a scheduled fold has an order"
-            block, size = strip.fold.order.block, max(leaf.dtype.itemsize for leaf in strip.into)
+            size = max(leaf.dtype.itemsize for leaf in strip.into)
             rows = self.value(strip.extent, known, None).name
-            last = t.index("sdiv", t.index("sub", rows, 1), block)
-            zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(last, INDEX_TYPE), Lanes("true", "i1"))
-            wait = t.index("sub", "64", t.select(t.let(f"icmp sgt i64 {last}, 0", "i1").name, zeros.name, "63"))
+            wait = self._results_waiting(strip, rows)
             width = t.lesser(width, t.index("sdiv", str(WAITING_BYTES // len(strip.into) // size), wait))
             if stmt.again:
                 width = t.lesser(width, self._read_again(rows, size, width))

@@ -138,18 +138,20 @@ class Loops(Outer):
         low, extent = self._bounds(
             stmt, self.value(stmt.low, known, None).name, self.value(stmt.extent, known, None).name
         )
-        width = self.width(stmt, known)
 
-        def block(start: str) -> str:
-            end = t.lesser(t.index("add", start, width), extent)
-            bounds = zip((stmt.start, stmt.end, stmt.width), (start, end, width), strict=True)
-            self._run(stmt.body, known | {name: Lanes(value, INDEX_TYPE) for name, value in bounds})
-            return end
+        def blocks(width: str) -> None:
+            def block(start: str) -> str:
+                end = t.lesser(t.index("add", start, width), extent)
+                bounds = zip((stmt.start, stmt.end, stmt.width), (start, end, width), strict=True)
+                self._run(stmt.body, known | {name: Lanes(value, INDEX_TYPE) for name, value in bounds})
+                return end
+
+            t.repeat(low, extent, block)
 
         for leaf, _ in stmt.saved:
             self.address[leaf.name] = t.reserve(f"[{stmt.block} x {leaf.dtype.memory}]")
         self.taken.append(stmt)
-        t.repeat(low, extent, block)
+        self.in_memory_of_its_own(stmt, known, t.index("sub", extent, low), blocks)
         self.taken.pop()
         if any(isinstance(s, Vector) and s.stream for s in statements(stmt.body)):
             self._fence()
