@@ -22,11 +22,10 @@ from .reducers import ROW, rounded_up
 from .repeating import MOST_REPEATED, as_one_row
 from .rewrite import substitute, walk, with_values
 from .runs import repeated, running_on
-from .strips import Stripping, folded_by_columns
+from .strips import STRIP_BYTES, Stripping, folded_by_columns
 from .tiles import Bounds, as_stored, turned_round
 from .vectors import DEAR, cost_of, vector_over
 
-STRIP_BYTES = 8192  # of a row of accumulators; from 32 KiB for all of them on less
 MADE_BYTES = 32768  # where each strip makes what its rows have
 BLOCK = 2048  # elements of scratch for a saved value
 MAX_COLUMNS = 4  # saved values: 64 KiB of stack at most, where some threads have 128

@@ -18,6 +18,8 @@ from .rewrite import steps, substitute
 from .vectors import DEAR, computed, cost_of, roots_of
 
 BEGIN, STOP = local("first_row", INDEX), local("last_row", INDEX)  # of those that are brought in next
+STRIP_BYTES = 8192  # of a row of accumulators on the stack; from 32 KiB for all of them on less
+ALONG_BYTES = 512  # as far ahead along a row of a wide strip
 FAR_BYTES = (
     8 << 20
 )  # of what is folded: beyond it the next rows are fetched early (1.5 times from memory; 0.85 times from a cache)
@@ -64,7 +66,7 @@ class Stripping:
             return joined(node, a, b) if exact else combined(node, a, b)
 
         group: list[Sequence[Value]] = [tuple(substitute(body, {node.axis: r}) for body in bodies) for r in rows]
-        ahead = self._ahead(group, rows)
+        ahead = self._ahead(group, rows, max(dtype.itemsize for dtype in node.dtypes))
         every, size = [extent for _, extent in self.kernel.axes], max((x.leaf.itemsize for x in ahead), default=1)
         far = prod(every, start=index(1) if node.extent in every else node.extent) >= FAR_BYTES // size
         rest = [group[0]]
@@ -94,13 +96,19 @@ class Stripping:
         known = place(roots_of(saved), self.machine, bound, set(self.done))
         return (Loop(row, STOP, (*known, Vector(ONE, index(0), index(1), 1, 1, False, tuple(saved))), BEGIN),)
 
-    def _ahead(self, group: list[Sequence[Value]], rows: Sequence[Local]) -> tuple[Load, ...]:
-        """What the group after the next one reads: lines in a row, of tensors."""
+    def _ahead(self, group: list[Sequence[Value]], rows: Sequence[Local], size: int) -> tuple[Load, ...]:
+        """What the group after the next one reads: lines in a row, of tensors. In a wide strip, what this group reads a little later: the
+        processor has seen the row by then.
+        """
+        wide = apply("greater", self.width * size, index(STRIP_BYTES))
+        rows_on = apply("where", wide, index(0), index(2 * len(rows)))
         found: list[Load] = []
         for bodies, row in zip(group, rows, strict=True):
             loads = (x for x in computed(bodies, self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves)
             late = [x for x in loads if row in x.offset.free and steps(x, self.axis) in (1, -1, 2)]
-            found += [load(x.leaf, substitute(x.offset, {row: row + 2 * len(rows)})) for x in lines_of(late)]
+            for x in lines_of(late):
+                on = apply("where", wide, index(ALONG_BYTES // x.leaf.itemsize), index(0))
+                found.append(load(x.leaf, substitute(x.offset, {row: row + rows_on, self.axis: self.axis + on})))
         return tuple(found)
 
     def _loop(

@@ -25,7 +25,7 @@ from .llvm_text import INDEX_TYPE, Lanes
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
 SHORTEST = 4  # elements of a row: up to here it is read by columns
 THIRD_BYTES = 4 << 20  # likewise, of one that processors share
-WIDE_BYTES = 32 << 10  # of a row of a strip that is read from memory once
+WIDE_BYTES = 64 << 10  # of a row of a strip that is read from memory once: in the second cache
 LEAST_BYTES = 2048  # of a row of a strip: narrower ones make too little of a page
 
 NOTHING: Mapping[Value, Lanes] = {}
