@@ -17,7 +17,7 @@ FLOATS = [0.0, -0.0, 1.5, -1.0, 1e-320, 1e308, float("inf"), float("-inf")]
 KNOWN = ("TWO_DIGITS", "FLOAT", "LIST", "TUPLE")
 
 
-def read(kind, write, *more):
+def read(kind, write):
     """A function of an object (and an index): what `write` makes of it."""
     t = Text()
     result = write(t)
