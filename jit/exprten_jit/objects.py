@@ -50,7 +50,7 @@ TUPLE = _items_of_a_tuple((object(), object()))
 LIST = _items_of_a_list([object(), object()])
 
 
-def _at(t: Text, base: str, offset: int | str) -> str:
+def _at(t: Text, base: str, offset: int) -> str:
     return t.let(f"getelementptr i8, ptr {base}, i64 {offset}", "ptr").name
 
 
