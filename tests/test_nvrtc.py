@@ -273,6 +273,14 @@ class TestMissing:
         path = nvrtc_library.library().path
         assert path.resolve() in [found.resolve() for found in nvrtc_library._loaded()]
 
+    @nvrtc_is_here
+    @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is Linux's")
+    def test_what_it_opens_by_name_is_loaded_from_beside_it(self):
+        path = nvrtc_library.library().path.resolve()
+        beside = list(path.parent.glob("libnvrtc-builtins.so.*"))
+        loaded = Path("/proc/self/maps").read_text(encoding="utf-8")
+        assert not beside or any(str(part) in loaded for part in beside)
+
 
 # Once.
 

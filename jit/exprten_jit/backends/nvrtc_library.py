@@ -17,6 +17,7 @@ from typing import Any
 
 # NVRTC of CUDA 11 and before knows no architecture that CuPy 14 supports better.
 _PATTERN = "nvrtc64_1[2-9]*_0.dll" if sys.platform == "win32" else "libnvrtc.so.1[2-9]*"
+_BUILTINS = "nvrtc-builtins64_1[2-9]*.dll" if sys.platform == "win32" else "libnvrtc-builtins.so.1[2-9]*"
 _LIBRARIES = ("cu13/lib", "cu13/bin/x86_64", "cuda_nvrtc/lib", "cuda_nvrtc/bin")  # CUDA 13's wheels, then CUDA 12's
 _HEADERS = ("cu13/include", "cuda_runtime/include")
 _TOOLKIT = ("lib64", "lib", "bin/x64", "bin")
@@ -86,6 +87,8 @@ def headers() -> Path:
 def _opened(path: Path) -> ctypes.CDLL | str:
     """A library, or why it is none: of another machine, or half installed."""
     try:
+        for part in sorted(path.parent.glob(_BUILTINS)) if path.is_absolute() else ():
+            ctypes.CDLL(str(part))  # opened later by its name, for which 13.0 does not look beside itself
         opened = ctypes.CDLL(str(path))
         for name, arguments in _ARGUMENTS.items():
             getattr(opened, name).argtypes = arguments
