@@ -77,3 +77,17 @@ def test_short_rows_of_what_is_dear_are_fetched_from_memory(columns):
         again = xt.exp(few - xt.max(few, 1, keepdims=True))
         wanted = xt.evaluate(again / xt.sum(again, 1, keepdims=True)).numpy()
         assert target.numpy()[rows].tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("shape", [(0, 192), (0, 250), (0, 64, 256)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_of_which_several_lie_in_a_page_are_fetched_as_they_follow_each_other(shape, dtype):
+    values = np.random.default_rng(0).integers(-4, 5, _shaped(shape, 2 * BYTES)).astype(dtype)
+    axis = len(shape) - 2
+    source, result = xt.array(values), values.sum(axis)
+    target = xt.zeros(result.shape, dtype=dtype)
+    assert "fetch x1[" in xt.plan(target, xt.sum(source, axis)).nest
+    target[...] = xt.sum(source, axis)
+    np.testing.assert_array_equal(target.numpy(), result)
+    parts = source[..., 1:]  # whose rows do not run on
+    assert np.array_equal(xt.evaluate(xt.sum(parts, axis)).numpy(), result[..., 1:])

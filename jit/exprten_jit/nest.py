@@ -11,7 +11,7 @@ stmt ::= Let(value)                          # computed here, known to everythin
 | TurnBack(tile, store, ...)          # the same of what is stored across
 | Squares(store, turned, ...)         # a tile that is turned as it is computed
 | Past(store, along, ...)             # a row of a tile, stored past the caches
-| Fetch(loads, when)                  # a row of the next tile, fetched early
+| Fetch(loads, when)                  # what is read later, a row of the next tile, fetched early
 | Vector(axis, low, high, ..., stores)  # `lanes` indices at a time
 nest ::= Nest(kernel, body, then)
 """
@@ -238,10 +238,11 @@ class Past:
 
 @dataclass(frozen=True)
 class Fetch:
-    """SIDE elements from each of `loads` on, into the second cache, `when` they are far."""
+    """`count` elements from each of `loads` on, into the second cache, `when` they are far."""
 
     loads: tuple[Load, ...]
     when: Value
+    count: Value = ONE_SIDE
 
 
 @dataclass(frozen=True)

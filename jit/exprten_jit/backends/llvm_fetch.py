@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
-from ..ir import Axis, Load
-from ..nest import LINE, Reduce
+from ..ir import Axis, Const, Load
+from ..nest import LINE, Fetch, Reduce
 from ..rewrite import affine, steps
 from .llvm_memory import Known, Where
 from .llvm_neighbours import Neighbours
@@ -20,6 +21,23 @@ class Fetching(Neighbours):
         for first in range(further, further + nbytes, LINE):
             at = t.let(f"getelementptr i8, ptr {address}, i64 {first}", "ptr").name if first else address
             t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
+
+    def fetch(self, stmt: Fetch, known: Known) -> None:
+        """What is far, line by line."""
+        self.text.when(self.value(stmt.when, known, None).name, lambda: self._fetch_lines(stmt, dict(known)))
+
+    def _fetch_lines(self, stmt: Fetch, known: Known) -> None:
+        for x in stmt.loads:
+            size = x.leaf.itemsize
+            if isinstance(stmt.count, Const):
+                self.fetch_from([x], known, int(stmt.count.value) * size)
+                continue
+            count = self.value(stmt.count, known, None).name
+            first = self._pointer(x.leaf.name, x.leaf.dtype, self.value(x.offset, known, None).name)
+            self.text.loop("0", self.text.index("mul", count, size), LINE, partial(self._fetch_line, first))
+
+    def _fetch_line(self, first: str, n: str) -> None:
+        self.fetch_bytes(self.text.let(f"getelementptr i8, ptr {first}, i64 {n}", "ptr").name, LINE)
 
     def fetch_from(self, loads: Iterable[Load], known: Known, nbytes: int, further: int = 0) -> None:
         """The lines of so many bytes, so many bytes further than where `loads` read."""

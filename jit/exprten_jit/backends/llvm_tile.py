@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..dtypes import DType
 from ..ir import Axis, Leaf, Load, Store
-from ..nest import LINE, SIDE, Fetch, Past, Turn, TurnBack
+from ..nest import LINE, SIDE, Past, Turn, TurnBack
 from ..rewrite import affine
 from .llvm_across import Across
 from .llvm_memory import Known
@@ -52,15 +52,6 @@ class Tiles(Across):
             self.fetch_bytes(
                 address, SIDE * dtype.itemsize
             )  # not into the first cache, where those of a tile may all have the same place
-
-    def fetch(self, stmt: Fetch, known: Known) -> None:
-        """A row of the next tile."""
-
-        def lines() -> None:
-            for x in stmt.loads:
-                self.fetch_from([x], dict(known), SIDE * x.leaf.dtype.itemsize)
-
-        self.text.when(self.value(stmt.when, known, None).name, lines)
 
     def turn_back(self, stmt: TurnBack, known: Known) -> None:
         """A tile on the stack, into the target."""
