@@ -71,7 +71,7 @@ class Stripping:
         ahead = self._ahead(group, rows, max(dtype.itemsize for dtype in node.dtypes))
         every, size = [extent for _, extent in self.kernel.axes], max((x.leaf.itemsize for x in ahead), default=1)
         far = prod(every, start=index(1) if node.extent in every else node.extent) >= FAR_BYTES // size
-        close = self._close(node, bodies) if ahead else None
+        close = self._close(node, bodies) if ahead and not self.kernel.few else None
         rest = [group[0]]
         for t, xs in zip(there[1:], group[1:], strict=True):
             rest.append(tuple(apply("where", t, x, nothing) for x, nothing in zip(xs, identity, strict=True)))
