@@ -25,7 +25,7 @@ from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
 from .past import rows_past_caches
 from .placing import affine_lets, loop_over, place
-from .reducers import NARROW_ROW, SHORT
+from .reducers import NARROW_ROW, SHORT, reducer_of
 from .repeating import as_one_row
 from .rewrite import steps, substitute
 from .squares import squares_of, taken_apart
@@ -79,7 +79,8 @@ def _left(kernel: Kernel) -> Kernel:
 
 JOINED = 30  # additions: an `argmax` of complex numbers takes 28
 NARROW_BITS = 16  # of integers whose rows are taken apart in a few steps
-ALONE = 12  # elements: from here on a row of which nothing but cheap folds is made is folded along sooner
+# elements: from here on a row of which nothing but cheap folds is made is folded along sooner; of floats' extremes, which have a quick rule there
+ALONE, QUICK_ALONE = 12, 10
 
 
 def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group, ...]]:
@@ -93,7 +94,8 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         return kernel, kernel, ()
     if kernel.down:
         return kernel, replace(opened, tiles=False), groups
-    alone = kernel.short >= ALONE and len(opened.axes) == len(kernel.axes)
+    least = QUICK_ALONE if _extremes_of_floats(kernel) else ALONE
+    alone = kernel.short >= least and len(opened.axes) == len(kernel.axes)
     along = alone and not _extremes_of_narrow(kernel) and _in_lanes(kernel, machine)
     if groups and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
         return kernel, opened, groups
@@ -106,6 +108,12 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         return kernel, kernel, ()
     *outer, lanes = kernel.axes
     return kernel, other_inside(replace(kernel, short=0, axes=(*outer[:-1], lanes, *outer[-1:]))), ()
+
+
+def _extremes_of_floats(kernel: Kernel) -> bool:
+    """Whether all that is folded are extremes of floats that have arithmetic of their own."""
+    folds = folds_of(*(store.value for store in kernel.stores))
+    return all(reducer_of(x.reducer).quick and x.dtype.kind == "f" and not x.dtype.wide for x in folds)
 
 
 def _extremes_of_narrow(kernel: Kernel) -> bool:

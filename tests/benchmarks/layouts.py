@@ -2,9 +2,10 @@
 
 Each statement runs on the same number of elements of one type, laid out in many ways. A figure is its time for a byte that is moved over
 the time for a byte of the same statement along packed rows of 1,024 elements, so above 1 that layout is slower. Moved are the bytes
-of the source and of the target, each once; where every other column is used, whole lines are. One thread, of which the processor's time
+of the source and of the target, each once; where every other column is used, whole lines are. Softmax and normalisation read what they fold three
+times: from memory, where the lines of one fold do not stay in the second cache, the source counts three times (`--once`: once there too). One thread, of which the processor's time
 is taken, so that others on the machine count less; the layout and its base take turns, and medians are compared. `--kib` says how large
-a source is: 512 lies in the second cache, 65,536 in memory. Tensors lie in large pages, and in several places: for which of the pages of a machine
+a source is: a fourth of the second cache unless given, so that all there is lies in it with room to spare; 65,536 lies in memory. Tensors lie in large pages, and in several places: for which of the pages of a machine
 a cache has room varies by 2.
 """
 
@@ -21,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from measure import interleave
+from measure import caches, interleave
 
 import exprten as xt
 from exprten.statement import direct, launch
@@ -84,7 +85,9 @@ LAYOUTS = (
 )
 
 
-LARGE_PAGE = 2 << 20
+LARGE_PAGE, LINE = 2 << 20, 64
+SECOND_CACHE = caches().get(2, 1 << 20)
+PASSES = {"softmax": 3, "norm": 3}  # over what is folded: two folds, and the last loop
 
 
 class Arena:
@@ -113,10 +116,16 @@ def shaped(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
 Which = tuple[Layout, str, int]  # and the statement, and the axis
 
 
+def from_memory(source: xt.Tensor, axis: int) -> bool:
+    """Whether the lines of one fold take half of the second cache or more, and all is larger than that: they come from memory again."""
+    lines = source.shape[axis] * min(LINE, abs(source.strides[axis]))
+    return 2 * lines >= SECOND_CACHE < source.nbytes
+
+
 class Case:
     """A statement on a layout: what to call, and how many bytes it moves."""
 
-    def __init__(self, layout: Layout, statement: str, axis: int, count: int, dtype: str) -> None:
+    def __init__(self, layout: Layout, statement: str, axis: int, count: int, dtype: str, once: bool = False) -> None:
         kind = xt.empty(0, dtype).numpy().dtype
         arena = Arena(16 * count * kind.itemsize + LARGE_PAGE)
         memory = arena.empty(shaped(layout.shape, count), kind)
@@ -128,9 +137,9 @@ class Case:
             target = layout.back(arena.empty(base.shape, result.dtype))
         else:
             target = arena.empty(result.shape, result.dtype)
-        self.bytes = memory.dtype.itemsize * layout.waste * math.prod(source.shape) + target.dtype.itemsize * math.prod(
-            target.shape
-        )
+        read = memory.dtype.itemsize * layout.waste * math.prod(source.shape)
+        passes = PASSES.get(statement, 1) if from_memory(source, axis) and not once else 1
+        self.bytes = passes * read + target.dtype.itemsize * math.prod(target.shape)
         names = {"target": target, "result": result}
         self.timer = timeit.Timer("target[...] = result", timer=time.thread_time, globals=names)
 
@@ -143,7 +152,7 @@ def fresh() -> None:
 
 
 def _figure(base: Which, case: Which, count: int, options: argparse.Namespace) -> float:
-    cases = {key: Case(*one, count, options.dtype) for key, one in (("base", base), ("case", case))}
+    cases = {key: Case(*one, count, options.dtype, options.once) for key, one in (("base", base), ("case", case))}
     times = interleave({key: case.timer for key, case in cases.items()}, options.rounds, options.seconds)
     spent = {key: statistics.median(values) / cases[key].bytes for key, values in times.items()}
     return spent["case"] / spent["base"]
@@ -168,8 +177,9 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, int, dict[str, f
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kib", type=int, default=512, help="of a source")
+    parser.add_argument("--kib", type=int, default=SECOND_CACHE >> 12, help=f"of a source: {SECOND_CACHE >> 12}")
     parser.add_argument("--dtype", default="float32", help="of a source")
+    parser.add_argument("--once", action="store_true", help="count what is read again from memory once")
     parser.add_argument("--statements", nargs="+", choices=tuple(STATEMENTS), default=tuple(STATEMENTS))
     parser.add_argument("--only", nargs="+", default=(), help="parts of a layout's name")
     parser.add_argument("--rounds", type=int, default=7)

@@ -46,10 +46,19 @@ CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 LEAST_SIDE = 4096  # of what is "in memory": 64 MiB
 
 
+def caches() -> dict[int, int]:
+    """Bytes of the largest cache of each level; none where the system does not tell."""
+    found: dict[int, int] = {}
+    for folder in CACHES.glob("index*"):
+        level, size = (folder.joinpath(name).read_text().strip() for name in ("level", "size"))
+        nbytes = int(size[:-1]) << {"K": 10, "M": 20}[size[-1]]
+        found[int(level)] = max(nbytes, found.get(int(level), 0))
+    return found
+
+
 def beyond_caches() -> int:
     """Rows and columns of float32 that take twice the last cache, but no more than a sixteenth of the memory."""
-    sizes = [path.read_text().strip() for path in CACHES.glob("index*/size")] if CACHES.exists() else []
-    last = max((int(size[:-1]) << {"K": 10, "M": 20}[size[-1]] for size in sizes), default=0)
+    last = max(caches().values(), default=0)
     most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 16 if hasattr(os, "sysconf") else 0
     side = LEAST_SIDE
     while 4 * side**2 < 2 * last and 4 * (2 * side) ** 2 <= most:
