@@ -557,3 +557,18 @@ def test_rows_of_few_columns_are_one_where_they_run_on():
     assert "run on" not in xt.plan(padded, padded - row).nest
     wide = xt.ones((10, 300))
     assert "run on" not in xt.plan(wide, wide - xt.ones(300)).nest
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32"])
+@pytest.mark.parametrize("bits", [128, 256, None])
+def test_packed_rows_of_narrow_integers_are_added_in_wide_ones(dtype, bits):
+    """Neighbours first, each of them converted before."""
+    info = np.iinfo("uint8" if dtype == "bool" else dtype)
+    for columns in range(2, 17):
+        x = np.random.default_rng(columns).integers(info.min, info.max, (33, columns), endpoint=True)
+        x = x > 100 if dtype == "bool" else x.astype(dtype)
+        x[0], x[1] = x.min(), x.max()
+        source, target = xt.array(x), xt.zeros(33, dtype="int64")
+        with xt.options(vector_bits=bits):
+            target[...] = xt.sum(source, 1)
+        np.testing.assert_array_equal(target.numpy(), x.sum(1, dtype=np.int64))

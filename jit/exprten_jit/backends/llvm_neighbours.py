@@ -4,7 +4,7 @@ make one, in which what they make of each other stands as the elements did. Colu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..ir import Load, Op, Store, Value, load, local
@@ -30,24 +30,31 @@ class Neighbours(Values):
                 parts = self._group_parts(load(group[0], group[1][0]), known, at)
                 parts = [self.in_register(x, group[0].dtype) for x in parts]
                 for made in pairs:
-                    parts = [self._made_of(made[0], *halves) for halves in zip(parts[::2], parts[1::2], strict=True)]
+                    if len(made[0].args) == 1:
+                        parts = [self._made_of(made[0], x) for x in parts]
+                    else:
+                        parts = [self._of_two(made[0], *halves) for halves in zip(parts[::2], parts[1::2], strict=True)]
                 known.update(zip(pairs[-1], unwoven(parts, self._shuffled), strict=True))
 
-    def _made_of(self, like: Op, x: Lanes, y: Lanes) -> Lanes:
+    def _of_two(self, like: Op, x: Lanes, y: Lanes) -> Lanes:
         """What an operation makes of neighbours."""
-        even, odd = (self._shuffled(x, y, range(first, 2 * x.count, 2)) for first in (0, 1))
-        a, b = (local(name, arg.dtype) for name, arg in zip("ab", like.args, strict=True))
-        return self.value(replace(like, args=(a, b)), {a: even, b: odd}, None)
+        return self._made_of(like, *(self._shuffled(x, y, range(first, 2 * x.count, 2)) for first in (0, 1)))
+
+    def _made_of(self, like: Op, *given: Lanes) -> Lanes:
+        names = [local(f"a{n}", arg.dtype) for n, arg in enumerate(like.args)]
+        return self.value(replace(like, args=tuple(names)), dict(zip(names, given, strict=True)), None)
 
 
 def _pairs(roots: Sequence[Value], group: Group) -> list[list[Op]]:
-    """What is made of all elements of a group two by two, then of these, as long as nothing else needs them."""
+    """What is made of all elements of a group two by two, then of these, as long as nothing else needs them; and of each, what that needs."""
     used: dict[Value, list[Value | None]] = {root: [None] for root in roots}
     for node in walk(*roots):
         for child in node.children:
             used.setdefault(child, []).append(node)
     row: list[Value] = [load(group[0], at) for at in group[1]]
     found = list[list[Op]]()
+    if each := _of_each(row, used):
+        row = list(each)
     while len(row) % 2 == 0:
         made = [used.get(x, []) for x in row]
         firsts = [users[0] for users in made[::2] if len(users) == 1]
@@ -61,4 +68,12 @@ def _pairs(roots: Sequence[Value], group: Group) -> list[list[Op]]:
             break
         found.append(every)
         row = list(every)
-    return found
+    return [each, *found] if found and each else found
+
+
+def _of_each(row: Sequence[Value], used: Mapping[Value, Sequence[Value | None]]) -> list[Op]:
+    """The type that all elements are converted to, and that nothing else needs them in; else nothing."""
+    users = [used.get(x, []) for x in row]
+    found = [mine[0] for mine in users if len(mine) == 1]
+    made = [x for x in found if isinstance(x, Op) and x.op == "cast"]
+    return made if len(made) == len(row) and len({x.dtype for x in made}) == 1 else []
