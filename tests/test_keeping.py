@@ -139,3 +139,19 @@ def test_few_rows_of_few_columns_whose_target_is_needed(reads):
     expected = reference(xt.array(x), 1) + added
     into[...] = softmax(source, 1) + more[reads]()
     np.testing.assert_array_equal(into.numpy(), expected)
+
+
+@pytest.mark.parametrize("shape", [(9, 20, 4, 3), (33, 8, 5, 2), (5, 64, 3, 8), (7, 17, 6, 16)], ids=str)
+def test_columns_that_are_folded_one_by_one_between_others(shape):
+    """What is folded in a fold for each column is known to the next fold for one outer index at a time."""
+    rng = np.random.default_rng(5)
+    x, z = rng.standard_normal((*shape[:2], shape[3])), rng.standard_normal(shape)
+
+    def value(of, x, z):
+        most, added = of.max(x, 1, keepdims=True), of.sum(of.max(z, 2), 1, keepdims=True)
+        powers = of.exp(x - most)
+        return powers / of.sum(powers * added, 1, keepdims=True) + of.max(x - added, 1, keepdims=True)
+
+    target = xt.zeros(x.shape, dtype="float64")
+    target[...] = value(xt, xt.asarray(x), xt.asarray(z))
+    np.testing.assert_allclose(target.numpy(), value(np, x, z), rtol=1e-9)

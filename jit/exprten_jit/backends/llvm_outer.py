@@ -28,8 +28,14 @@ class Outer(Runs):
         *before, last = stmt.body
         if not self.nest.kernel.low or not isinstance(last, Columns) or not all(isinstance(x, Let) for x in before):
             return None
-        folds = bool(last.strips) and isinstance(last.body[0], Strip)
-        return last if folds and all(self._fits(strip, stmt.axis) for strip in last.strips) else None
+        if not last.strips or not isinstance(last.body[0], Strip):
+            return None
+        groups, saved = _split(last.body)[0], {leaf for leaf, _ in last.saved}
+        inside = [s for _, held in groups for s in statements(held) if isinstance(s, Vector | Squares)]
+        lanes = all(
+            store.leaf not in saved for s in inside for store in s.stores
+        )  # columns are: of several indices at once
+        return last if lanes and all(self._fits(strip, stmt.axis) for strip in last.strips) else None
 
     def _fits(self, strip: Strip, outer: Axis) -> bool:
         loop, few = strip.body[-1], strip.few
