@@ -271,3 +271,18 @@ def test_where_extremes_of_floats_stand(dtype, columns):
                         found = xt.evaluate(getattr(xt, name)(a, 0)).numpy()
                         want = getattr(np, name)(wide, 0)
                         np.testing.assert_array_equal(found, want, f"{name} of {x.shape} at {bits}, {threads}")
+
+
+@pytest.mark.parametrize("shape", [(9, 7, 3, 4), (2, 2, 3, 33), (5, 20, 2, 8)], ids=str)
+def test_what_is_made_of_columns_that_are_folded_one_by_one(shape):
+    """Of each outer index: such columns are not there yet when those of several indices are computed at once."""
+    rng = np.random.default_rng(6)
+    x, z = rng.standard_normal((*shape[:2], shape[3])).astype(np.float32), rng.standard_normal(shape).astype(np.float32)
+
+    def value(of, x, z):
+        most, least = of.max(x, 1, keepdims=True), of.min(of.max(z, 2), 1, keepdims=True)
+        return of.sqrt(abs(x)) / (1 + abs(most)) / (1 + abs(least))
+
+    target = xt.zeros(x.shape)
+    target[...] = value(xt, xt.asarray(x), xt.asarray(z))
+    np.testing.assert_allclose(target.numpy(), value(np, x, z), rtol=1e-5)
