@@ -111,6 +111,36 @@ def test_threads_keep_the_same():
     assert abs(float(found[0].astype(np.float64).sum()) - 1) < 1e-5
 
 
+@pytest.mark.parametrize("bits", [128, 256, None])
+@pytest.mark.parametrize(
+    "shape", [(5, 7, 2), (9, 64, 3), (2, 8, 5), (33, 17, 8), (3, 40, 11), (6, 256, 16), (2, 5, 33), (4, 3, 64)], ids=str
+)
+def test_few_rows_of_few_columns_of_each_outer_index(shape, bits):
+    x = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+    x[0, 1, 1] = np.inf  # NaN in its column
+    source, own, target = xt.array(x), xt.array(x), xt.zeros(shape)
+    expected = reference(source, 1)
+    every_other = xt.zeros((*shape[:2], 2 * shape[2]))[..., ::2]
+    with xt.options(vector_bits=bits):
+        for into, e in ((target, softmax(source, 1)), (own, softmax(own, 1)), (every_other, softmax(source, 1))):
+            plan = xt.plan(into, e)
+            plan.run()
+            assert (plan.recompute == 1) == (into is not every_other)
+            np.testing.assert_array_equal(into.numpy(), expected)
+
+
+@pytest.mark.parametrize("reads", ["target", "source", "fold of it"])
+def test_few_rows_of_few_columns_whose_target_is_needed(reads):
+    x = np.random.default_rng(4).standard_normal((9, 20, 3)).astype(np.float32)
+    source, target = xt.array(x), xt.array(x * 2)
+    more = {"target": lambda: target, "source": lambda: source, "fold of it": lambda: xt.max(target, 1, keepdims=True)}
+    into = source if reads == "source" else target
+    added = {"target": x * 2, "source": x, "fold of it": (x * 2).max(1, keepdims=True)}[reads]
+    expected = reference(xt.array(x), 1) + added
+    into[...] = softmax(source, 1) + more[reads]()
+    np.testing.assert_array_equal(into.numpy(), expected)
+
+
 @pytest.mark.parametrize("shape", [(9, 20, 4, 3), (33, 8, 5, 2), (5, 64, 3, 8), (7, 17, 6, 16)], ids=str)
 def test_columns_that_are_folded_one_by_one_between_others(shape):
     """What is folded in a fold for each column is known to the next fold."""

@@ -14,7 +14,7 @@ from .dtypes import INDEX
 from .early import fetched_early, next_rows
 from .folds import folds_of
 from .ir import TRUE, Axis, Fold, Kernel, Leaf, Local, Op, Store, Value, components, index, load, local
-from .keeping import kept_of_rows
+from .keeping import kept_before
 from .nest import ONE, Columns, Loop, Machine, Stmt, Vector
 from .past import past_caches
 from .placing import folds_inside, loop_over
@@ -34,6 +34,7 @@ BY_COLUMNS = (
     10,
 )  # elements of a short row, of what is cheap and dear: up to here it is stored by columns, whose lanes are all in use
 ROWS_AS_ONE = 16  # short rows
+OUTER_AHEAD = 8  # indices of an outer axis, of few rows of few columns
 SHORT_ROWS = 256  # that are read again before they leave the first cache
 
 
@@ -97,20 +98,26 @@ class Saving:
     width: Local = field(default_factory=lambda: local("width", INDEX))
     kept: list[tuple[Leaf, Value]] = field(default_factory=list)  # the scratch, and what is in it
     again: dict[Value, Value] = field(default_factory=dict)  # what is read now instead of computed
+    held: dict[Value, Value] = field(default_factory=dict)  # of that, what lies in the target
     body: list[Stmt] = field(default_factory=list)
 
     def nest(self, folds: list[Fold], saved: Sequence[Value]) -> Columns:
         axis, low, extent = self.loops[-1]
-        held = kept_of_rows(self.kernel, folds) if _keeps_rows(self.kernel, self.machine, self.loops) else None
+        held, columns = None, _keeps_columns(self.kernel, self.loops)
+        if columns or _keeps_rows(self.kernel, self.machine, self.loops):
+            held = kept_before(self.kernel, folds, -1 if columns else -2)
         for node in folds:
             if held and node is held[0]:
-                self._hold(node, held[1])
+                if folds_of(substitute(held[1].value, self.again)):  # which are not numbers of the columns
+                    held = None
+                else:
+                    self._hold(node, held[1], columns)
             self._fold(node)
         if folds and len(self.loops) > 1:
-            saved = columns_of(self.kernel, self.loops, self.bound, folds)
+            saved = columns_of(with_values(self.kernel, self.held), self.loops, self.bound, folds)
         if saved:
             self._fill(saved)
-        rest = self._repeating(folds) if self.kernel.few and len(self.loops) == 2 else []
+        rest = self._repeating(folds) if self.kernel.few and len(self.loops) == 2 and not held else []
         self.body += rest or self._stored(folds)
         twice = (len(folds) > 1 or len(self.loops) > 1) and not any(map(folds_inside, folds))
         return Columns(
@@ -179,19 +186,27 @@ class Saving:
         room = max(STRIP_BYTES // 4, STRIP_BYTES // max(1, len(sizes) // 4))
         return min((room // size for size in sizes), default=BLOCK)
 
-    def _hold(self, node: Fold, store: Store) -> None:
+    def _hold(self, node: Fold, store: Store, columns: bool) -> None:
         """Store a dear value that the fold reads; it is read from there."""
         axis, (row, *_) = self.loops[-1][0], self.loops[-2]
         first = replace(self.kernel, stores=(replace(store, value=substitute(store.value, self.again)),))
         rows = axis, self.start, self.end
+        if columns:
+            stored = self.opened(first, self.machine, [*self.loops[:-1], rows], self._within, set(self.inside))
+            stored = next_rows(stored, self.kernel, self.kernel.axes[-3][0], index(OUTER_AHEAD))
+            self.body += running_on(stored, axis, self.start, self.end, [leaf for leaf, _ in self.kept])
+        else:
+            self._hold_rows(first, rows)
+        here = load(store.leaf, store.offset)
+        self.held = {substitute(store.value, {row: k}): substitute(here, {row: k}) for k in (row, node.axis)}
+        self.again |= self.held
+
+    def _hold_rows(self, first: Kernel, rows: Bounds) -> None:
         loops = [*self.loops[:-2], rows, self.loops[-2]]
         stored = self._as_one(first, rows) or _whole(
             self.opened(first, self.machine, loops, self._within, set(self.inside))
         )
-        self.body += next_rows(stored, self.kernel, axis, index(self._short_rows))
-        here = load(store.leaf, store.offset)
-        for k in (row, node.axis):
-            self.again[substitute(store.value, {row: k})] = substitute(here, {row: k})
+        self.body += next_rows(stored, self.kernel, rows[0], index(self._short_rows))
 
     def _as_one(self, kernel: Kernel, rows: Bounds) -> list[Stmt]:
         """What is stored to short rows that lie side by side, which are one: no lane is idle. Nothing where they may lie apart."""
@@ -274,6 +289,11 @@ def _keeps_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:
         and loops[-2][:1] == kernel.axes[-2][:1]
         and _by_rows(kernel, machine, loops)
     )
+
+
+def _keeps_columns(kernel: Kernel, loops: list[Bounds]) -> bool:
+    """Whether columns are few, and so are rows: what is stored of them is in the first caches when it is read."""
+    return kernel.few > 0 and kernel.low and len(loops) > 1 and loops[-2][:1] == kernel.axes[-2][:1]
 
 
 def _by_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:

@@ -42,12 +42,14 @@ def kept(kernel: Kernel, machine: Machine, placed: list[Stmt], axis: Axis, exten
     return placed, kernel
 
 
-def kept_of_rows(kernel: Kernel, folds: Sequence[Fold]) -> tuple[Fold, Store] | None:
-    """Of `folds` of short rows, inner ones first, one that is computed from a dear value which is stored in the target's rows before."""
+def kept_before(kernel: Kernel, folds: Sequence[Fold], along: int) -> tuple[Fold, Store] | None:
+    """Of `folds` over the last axis but one, inner ones first, one that is computed from a dear value which is stored in the target before. That
+    runs on `along` the axis of this number: the folded one where rows are short, the last one where columns are few.
+    """
     if not kernel.keeps or kernel.reverse or len(kernel.stores) != 1 or len(kernel.axes) < 2:
         return None
     (store,), (row, extent) = kernel.stores, kernel.axes[-2]
-    if steps(store, row) != 1 or store.leaf.dtype is BOOL:
+    if steps(store, kernel.axes[along][0]) != 1 or store.leaf.dtype is BOOL:
         return None
     for n, node in reversed(list(enumerate(folds))):
         value = _shared(store, node.bodies, node.axis, row) if node.extent is extent else None

@@ -20,7 +20,7 @@ from .dtypes import INDEX
 from .early import folded_rows, next_row, packed_rows
 from .folds import combined, folds_of, owns_rows, vector_axis
 from .ir import Axis, Fold, Kernel, Load, Local, Store, Value, index, local
-from .keeping import kept, kept_of_rows
+from .keeping import kept, kept_before
 from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
 from .past import rows_past_caches
@@ -144,7 +144,7 @@ def _in_lanes(kernel: Kernel, machine: Machine) -> bool:
     rows = [axis for axis, extent in kernel.axes[:-1] if extent in {node.extent for node in folds}]
     if any(steps(store, axis) != 1 for store in kernel.stores for axis in rows):
         return False
-    held = kept_of_rows(kernel, folds)
+    held = kept_before(kernel, folds, -2)
     wide = machine.vector_bits >= LEAST_BITS and {32, 64} <= machine.masked_bits
     kept = [node for node in folds if held is not None and node is held[0]]
     return wide and all((cheap(node, machine) or node in kept) and _joined_cheaply(node) for node in folds)

@@ -28,9 +28,14 @@ class Outer(Runs):
         *before, last = stmt.body
         if not self.nest.kernel.low or not isinstance(last, Columns) or not all(isinstance(x, Let) for x in before):
             return None
-        count = len(last.strips)
-        first = all(isinstance(x, Strip) for x in last.body[:count])
-        return last if first and count and all(self._fits(strip, stmt.axis) for strip in last.strips) else None
+        if not last.strips or not isinstance(last.body[0], Strip):
+            return None
+        groups, saved = _split(last.body)[0], {leaf for leaf, _ in last.saved}
+        inside = [s for _, held in groups for s in statements(held) if isinstance(s, Vector | Squares)]
+        lanes = all(
+            store.leaf not in saved for s in inside for store in s.stores
+        )  # columns are: of several indices at once
+        return last if lanes and all(self._fits(strip, stmt.axis) for strip in last.strips) else None
 
     def _fits(self, strip: Strip, outer: Axis) -> bool:
         loop, few = strip.body[-1], strip.few
@@ -47,54 +52,65 @@ class Outer(Runs):
         known = known | {name: Lanes(at, INDEX_TYPE) for name, at in bounds}
         parts = self.row_parts(end, min(map(_loop_of, strips), key=lambda loop: loop.lanes))
         fills = self._fills(columns, stmt.axis)
-        rest = [s for s in columns.body[len(strips) :] if s not in fills]
-        read = _read(rest)
+        groups, after = _split(columns.body)
+        rest = [s for s in after if s not in fills]
+        read = _read([*rest, *(s for _, held in groups for s in held)])
         kept = [leaf for leaf, _ in columns.saved if leaf in read]
         made_here = {leaf for strip in strips for leaf in strip.into} | {s.leaf for fill in fills for s in fill.stores}
         slots = [(leaf, t.reserve(f"[{many * width} x {leaf.dtype.memory}]")) for leaf in kept if leaf in made_here]
         for leaf in kept:
             self.address[leaf.name] = t.reserve(f"[{columns.block} x {leaf.dtype.memory}]")
 
-        plain = self._plain_store(rest, stmt.axis)
+        plain, last_to_read = self._plain_store(rest, stmt.axis), groups[0][0][-1]  # later ones read what is held
 
         def some(i: str) -> str:
             last = t.index("sub", high, 1)
             each = [Lanes(t.lesser(t.index("add", i, n), last) if n else i, INDEX_TYPE) for n in range(many)]
             items = Items(stmt.axis, width, self.row_some, tuple({stmt.axis: x} for x in each), parts=parts)
             found, made = dict(known), dict[Leaf, Lanes]()
-            for strip in strips:
-                made |= zip(strip.into, self._fold_of(strip, found, items, strip is strips[-1]), strict=True)
+            for folds, held in groups:
+                for strip in folds:
+                    made |= zip(strip.into, self._fold_of(strip, found, items, strip is last_to_read), strict=True)
+                if held:
+                    each_of(i, made, held)
             for fill in fills:
                 made |= self._fill(fill, found, known, items)
             if plain is None:
-                each_of(i, made)
+                each_of(i, made, rest)
             else:
                 near = t.let(f"icmp sle i64 {t.index('add', i, many)}, {high}", "i1").name
                 if plain.stream is not None:
                     far = self.value(plain.stream, dict(known), None).name
                     near = t.let(f"select i1 {far}, i1 false, i1 {near}", "i1").name
-                t.either(near, lambda: self._store_all(plain, found, known, items), lambda: each_of(i, made))
+                t.either(near, lambda: self._store_all(plain, found, known, items), lambda: each_of(i, made, rest))
             return t.index("add", i, many)
 
-        def each_of(i: str, made: Mapping[Leaf, Lanes]) -> None:
-            for leaf, slot in slots:
+        def each_of(i: str, made: Mapping[Leaf, Lanes], stmts: Sequence[Stmt]) -> None:
+            own = [(leaf, slot) for leaf, slot in slots if leaf in made]
+            for leaf, slot in own:
                 self.keep(leaf.dtype, made[leaf], slot)
-            t.loop("0", t.lesser(str(many), t.index("sub", high, i)), 1, partial(one, i))
+            t.loop("0", t.lesser(str(many), t.index("sub", high, i)), 1, partial(one, i, own, stmts))
 
-        def one(i: str, n: str) -> None:
-            for leaf, slot in slots:
-                row = self.kept(leaf.dtype, self.accumulator(leaf.dtype, slot, n, width), width)
-                if parts:
-                    self.store_parts(self.in_memory(row, leaf.dtype), self.address[leaf.name], leaf.dtype, parts)
-                else:  # as wide as it is read: memory that holds a part of it would have to be written first
-                    lanes = max(width, *(loop.lanes for loop in map(_loop_of, strips)))
-                    row = self._shuffled(row, row, [min(c, width - 1) for c in range(lanes)])
-                    self.keep(leaf.dtype, row, self.address[leaf.name])
+        def one(i: str, own: Sequence[tuple[Leaf, str]], stmts: Sequence[Stmt], n: str) -> None:
+            for leaf, slot in own:
+                self._own_row(leaf, self.accumulator(leaf.dtype, slot, n, width), parts, strips)
             self.taken.append(columns)
-            run([*stmt.body[:-1], *rest], known | {stmt.axis: Lanes(t.index("add", i, n), INDEX_TYPE)})
+            run([*stmt.body[:-1], *stmts], known | {stmt.axis: Lanes(t.index("add", i, n), INDEX_TYPE)})
             self.taken.pop()
 
         t.repeat(low, high, some)
+
+    def _own_row(self, leaf: Leaf, slot: str, parts: tuple[str, ...], strips: Sequence[Strip]) -> None:
+        """One index's numbers of the columns, where they are read."""
+        width = self.row_lanes
+        row = self.kept(leaf.dtype, slot, width)
+        if parts:
+            self.store_parts(self.in_memory(row, leaf.dtype), self.address[leaf.name], leaf.dtype, parts)
+            return
+        # as wide as it is read: memory that holds a part of it would have to be written first
+        lanes = max(width, *(loop.lanes for loop in map(_loop_of, strips)))
+        row = self._shuffled(row, row, [min(c, width - 1) for c in range(lanes)])
+        self.keep(leaf.dtype, row, self.address[leaf.name])
 
     def _plain_store(self, rest: Sequence[Stmt], outer: Axis) -> Vector | None:
         """What is made of the folds, where it is but a row for each index, and can be computed in lanes."""
@@ -138,7 +154,7 @@ class Outer(Runs):
         """What else is saved for the columns, where it can be computed in lanes, from what is there by then."""
         saved, found = [leaf for leaf, _ in columns.saved], list[Vector]()
         made = {leaf for strip in columns.strips for leaf in strip.into}
-        for stmt in columns.body[len(columns.strips) :]:
+        for stmt in _split(columns.body)[1]:
             if isinstance(stmt, Vector) and all(store.leaf in saved for store in stmt.stores):
                 bodies = [store.value for store in stmt.stores]
                 there = _read([stmt]).intersection(saved) <= made
@@ -201,6 +217,20 @@ class Outer(Runs):
             found[load(store.leaf, store.offset)] = x
         self.splats = splats
         return sums
+
+
+def _split(body: Sequence[Stmt]) -> tuple[list[tuple[list[Strip], list[Stmt]]], list[Stmt]]:
+    """Folds, some at a time, with what is stored before the next ones; and what comes after all of them."""
+    groups = list[tuple[list[Strip], list[Stmt]]]()
+    for stmt in body:
+        if not isinstance(stmt, Strip):
+            groups[-1][1].append(stmt)
+        elif groups and not groups[-1][1]:
+            groups[-1][0].append(stmt)
+        else:
+            groups.append(([stmt], []))
+    *others, (folds, rest) = groups
+    return [*others, (folds, [])], rest
 
 
 def _loop_of(strip: Strip) -> Vector:
