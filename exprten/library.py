@@ -66,8 +66,10 @@ def huber(x: Scalar, delta: Scalar = 1.0) -> Scalar:
 
 @Op
 def lerp(a: Scalar, b: Scalar, t: Scalar) -> Scalar:
-    """a at t = 0, b at t = 1, on a line between."""
-    return a + t * (b - a)
+    """a at t = 0, b at t = 1, exactly, on a line between: from the end that is nearer."""
+    if t < 0.5:
+        return a + t * (b - a)
+    return b - (1 - t) * (b - a)
 
 
 @Op

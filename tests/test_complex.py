@@ -833,3 +833,16 @@ def test_short_rows_and_few_columns(dtype, name):
         )
         for other in ours[1:]:
             assert_same_bits(other, ours[0], f"{rows} x {columns}")
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize("shape", [(4, 4), (16, 16), (33, 20), (17, 18), (100, 3), (2, 40, 41)], ids=str)
+def test_transposed_numbers_become_wider_ones(shape, bits):
+    rng = np.random.default_rng(1)
+    x = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype("complex64").swapaxes(-1, -2)
+    out = xt.zeros(x.shape, "complex128")
+    with xt.options(vector_bits=bits):
+        out[...] = xt.asarray(x)
+        np.testing.assert_array_equal(out.numpy(), x)
+        out -= 2 * xt.asarray(x)
+    np.testing.assert_array_equal(out.numpy(), -x.astype("complex128"))

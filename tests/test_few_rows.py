@@ -1,5 +1,7 @@
 """Folds down the columns of a few rows, which are written out: what they are, and that their bits are those of rows in strips."""
 
+import re
+
 import numpy as np
 import pytest
 from emulator import why_not
@@ -297,3 +299,54 @@ def test_rows_of_each_outer_index_that_no_vectors_hold_several_of(dtype, columns
             np.testing.assert_array_equal(out.numpy(), judged(plan))
         np.testing.assert_allclose(out.numpy(), want, rtol=1e-5, atol=1e-5)
         assert written(plan) == (x.dtype.itemsize * 8 * columns > 2048 or columns > 64)
+
+
+def around_folds(plan):
+    """The axes of the loops that stand around a fold."""
+    found, around = set(), []
+    for line in plan.explain().splitlines():
+        depth = len(line) - len(line.lstrip())
+        around = [(d, axis) for d, axis in around if d < depth]
+        if loop := re.match(r"(?:for|columns of) (i\d)\b", line.strip()):
+            around.append((depth, loop[1]))
+        if re.search(r"\bfold f\d|\[f\d <", line):
+            found |= {axis for _, axis in around}
+    return found
+
+
+@pytest.mark.parametrize("function", [softmax, standard])
+@pytest.mark.parametrize(
+    ("shape", "order", "axis"),
+    [
+        ((9, 16, 100), (2, 1, 0), 0),
+        ((5, 48, 100), (2, 1, 0), 0),
+        ((64, 32, 32), (0, 2, 1), 1),
+        ((9, 10, 33), (0, 2, 1), 1),
+        ((40, 20, 21), (0, 2, 1), 1),
+        ((3, 8, 6, 85), (1, 3, 0, 2), 1),
+        ((40, 3, 5, 17), (3, 0, 2, 1), 0),
+    ],
+    ids=str,
+)
+def test_rows_that_lie_across_the_target_are_folded_once(function, shape, order, axis):
+    """Whatever loops are outside, none of them runs along the elements of a row around its fold."""
+    x = numbers(shape).transpose(order)
+    want = xt.evaluate(function(xt.asarray(x.astype("float64")), axis)).numpy()
+    for bits in WIDTHS:
+        with xt.options(vector_bits=bits):
+            plan = xt.plan(xt.zeros(x.shape), function(xt.asarray(x), axis))
+            assert around_folds(plan)
+            assert f"i{axis}" not in around_folds(plan)
+            np.testing.assert_allclose(plan.run().numpy(), want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [5, 16, 20, 33, 47])
+@pytest.mark.parametrize("length", [17, 40, 64, 100])
+def test_the_last_rows_of_a_batch_have_the_bits_of_all(count, length):
+    """Fewer than a vector has lanes are folded with rows before them."""
+    x = numbers((3, count, length))
+    for bits in WIDTHS:
+        with xt.options(vector_bits=bits):
+            own = [xt.evaluate(xt.sum(xt.asarray(x[n]), 1)).numpy() for n in range(3)]
+            turned = xt.asarray(np.ascontiguousarray(x.transpose(1, 0, 2)).transpose(1, 0, 2))
+            np.testing.assert_array_equal(xt.evaluate(xt.sum(turned, 2)).numpy(), own)

@@ -738,7 +738,7 @@ LIBRARY = {
     "huber": lambda x, d=1.0: np.where(np.abs(x) > d, d * (np.abs(x) - 0.5 * d), 0.5 * x * x),
     "logaddexp": np.logaddexp,
     "logaddexp2": np.logaddexp2,
-    "lerp": lambda a, b, t: a + t * (b - a),
+    "lerp": lambda a, b, t: np.where(t < 0.5, a + t * (b - a), b - (1 - t) * (b - a)),
     "clamp": lambda x, bound=1.0: np.clip(x, -bound, bound),
 }
 LIBRARY["expit"] = LIBRARY["sigmoid"]
@@ -748,6 +748,44 @@ def test_every_library_operation_stands_in_the_table_with_its_docstring():
     page = (Path(xt.__file__).parents[1] / "docs/own_ops.md").read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ", 1) for line in page.splitlines() if line.startswith("| `")]
     assert dict(rows) == {f"`{name}`": getattr(xt, name).__doc__ for name in xt.library.__all__}
+
+
+def test_lerp_ends_at_its_ends():
+    a, b = np.array([1e16, 1e8, 3, -np.inf]), np.array([1, -1e-8, 1e300, 2])
+    for t, want in ((0.0, a[:3]), (1.0, b[:3])):
+        np.testing.assert_array_equal(elements(xt.lerp(a[:3], b[:3], t)), want)
+
+
+FLAG = True
+
+
+@xt.op
+def below_a_flag(x):
+    return x * FLAG if x < FLAG else max(x, FLAG)
+
+
+@xt.op
+def to_nothing(x):
+    return x**0
+
+
+@xt.op
+def raised(x, n):
+    return x**n
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "int32", "float32", "bool"])
+def test_bools_stand_beside_every_type(dtype):
+    x = np.array([0, 1, 1, 0], dtype)
+    np.testing.assert_array_equal(elements(below_a_flag(x)), x)
+
+
+def test_powers_have_derivatives_at_zero():
+    zero = np.zeros(1)
+    assert elements(to_nothing.grad(0)(zero)) == 0
+    for n in (0.0, 2.0, 3.0):
+        assert elements(raised.grad(0)(zero, np.array([n]))) == 0
+        assert elements(raised.grad(1)(zero, np.array([n]))) == (0 if n else -np.inf)
 
 
 def required(name):

@@ -317,6 +317,49 @@ def _renamed():
     return furthest
 
 
+def _itself(x):
+    return x, x
+
+
+def _square_and_itself(x):
+    return x * x, x
+
+
+@xt.reducer(identity=(math.inf, -math.inf), element=_itself)
+def extremes(a, b, c, d):
+    return min(a, c), max(b, d)
+
+
+@xt.reducer(identity=(0.0, 1.0), element=_square_and_itself)
+def squares_and_product(a, b, c, d):
+    return a + c, b * d
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize("length", [3, 7, 12, 15, 16, 17, 24, 40, 63, 100, 127, 130])
+def test_accumulators_of_one_element_have_their_own_identities(length, bits):
+    """Also in the lanes of a row that hold no element."""
+    for dtype in ("float32", "float64"):
+        x = 1 + np.random.default_rng(length).integers(0, 2, (8, length)).astype(dtype) / 4
+        with xt.options(vector_bits=bits):
+            least, most = (xt.evaluate(part).numpy() for part in extremes(xt.asarray(x), axis=1))
+            squares, product = (xt.evaluate(part).numpy() for part in squares_and_product(xt.asarray(x), axis=1))
+        np.testing.assert_array_equal(least, x.min(1))
+        np.testing.assert_array_equal(most, x.max(1))
+        np.testing.assert_allclose(squares, (x * x).sum(1), rtol=1e-5)
+        np.testing.assert_allclose(product, x.prod(1), rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "float32"])
+def test_an_identity_may_be_a_bool(dtype):
+    @xt.reducer(identity=True)
+    def every(a, b):
+        return a * b
+
+    x = np.array([[1, 1, 0], [1, 1, 1]], dtype)
+    np.testing.assert_array_equal(xt.evaluate(every(xt.asarray(x), axis=1)).numpy(), x.prod(1).astype(dtype))
+
+
 def test_wrong_types():
     ints = xt.zeros(3, dtype=xt.int32)
     with pytest.raises(xt.DTypeError, match=r"^total: the identity -0.0 is no int32; convert the operand"):

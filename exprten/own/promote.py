@@ -119,7 +119,7 @@ def _call_types(term: Call, given: list[Kind]) -> tuple[tuple[DType, ...], Kind]
         given = [DEFAULT[k].numpy if isinstance(k, type) else k for k in given]
     *rows, result = resolve_types(term.op, given)
     for a, row in zip(term.args, rows, strict=True):
-        if isinstance(a, Number) and isinstance(a.value, int):
+        if isinstance(a, Number) and a.value.__class__ is not bool and isinstance(a.value, int):
             check_range(a.value, row, term.op)
     if not weak or result is BOOL:
         return tuple(rows), result.numpy

@@ -157,7 +157,7 @@ def _number(x: Any, dtype: DType, name: str) -> Any:
     """The identity as a number of an accumulator's type."""
     if isinstance(x, float) and dtype.kind not in "fc":
         raise DTypeError(f"{name}: the identity {x} is no {dtype}; convert the operand with xt.cast(x, xt.float64)")
-    if isinstance(x, int):
+    if isinstance(x, int) and x.__class__ is not bool:
         check_range(x, dtype, name)
     return dtype.python(x)
 

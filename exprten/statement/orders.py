@@ -62,19 +62,37 @@ def short_rows(
     fits = fits if len(fits) == 1 else set(map(rounded_up, fits))
     if found.params or not outer or len(fits) != 1:
         return None
-    inner, unrolled = (
-        max(outer, key=lambda k: target.shape[k]),
-        UNROLLED_NARROW if _extremes_of_narrow(same, found.folds) else UNROLLED,
-    )
+    inner = _lanes(outer, same, target, taken)
+    unrolled = UNROLLED_NARROW if _extremes_of_narrow(same, found.folds) else UNROLLED
+
+    def around(lanes: int) -> list[int]:
+        """All axes, rows next to lanes: what is folded is the same for the elements of a row."""
+        apart, rows = ([k for k in axes if (k in outer) == given and k != lanes] for given in (True, False))
+        return folds_first([*apart, *rows, lanes], same, others)
+
     for k in sorted(
         outer, key=lambda k: (abs(target.strides[k]) != 1, -target.shape[k])
     ):  # rows are stored best as they lie
         enough = k == inner or target.shape[k] >= PACKED
         if enough and 0 < (length := packed_rows(same, target, taken, (TARGET, k))) <= unrolled:
-            return [*(n for n in axes if n != k), k], length, True, False
-    order, most = [*(k for k in axes if k != inner), inner], fits.pop()
+            return around(k), length, True, False
+    order, most = around(inner), fits.pop()
     runs = ROW < most <= AS_ONE and packed_rows(same, target, taken, (TARGET, inner)) > 0
     return order, most, False, runs  # however few rows there are: another batch is not to be compiled for
+
+
+def _lanes(outer: list[int], same: Same, target: Layout, rows: set[Place]) -> int:
+    """The axis whose elements take a row each in a lane: of those that fill a vector one along which both the target's elements and the rows
+    lie side by side, or what is larger of the two; otherwise the longest.
+    """
+    smaller = not any(same.of((TARGET, k)) in rows for k in range(len(target.shape)))
+
+    def rank(k: int) -> tuple[bool, bool, int]:
+        near, packed = abs(target.strides[k]) == 1, packed_rows(same, target, rows, (TARGET, k)) > 0
+        return (packed, near, target.shape[k]) if smaller else (near, packed, target.shape[k])
+
+    full = [k for k in outer if target.shape[k] >= PACKED]
+    return max(full, key=rank) if full else max(outer, key=lambda k: target.shape[k])
 
 
 def packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place) -> int:

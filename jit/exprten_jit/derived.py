@@ -299,6 +299,11 @@ def _power(a: Value, b: Value) -> Value:
     return formula(powers.power)(a, b) if a.dtype.kind == "f" else op("ipow", (a, b), a.dtype)
 
 
+def _power_partials(o: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Both are 0 at 0 where the power is a constant, or 0, beside it: there one factor is 0 and the other infinite."""
+    return o.where(o.equal(b, 0), 0, b * o.power(a, b - 1)), o.xlogy(o.power(a, b), a)
+
+
 def _reference_power(a: Any, b: Any) -> Any:
     """np.power of arrays (a NumPy scalar as exponent takes another route), with 0 for integers to a negative power."""
     x, y = np.atleast_1d(a), np.atleast_1d(b)
@@ -390,7 +395,7 @@ DERIVED: tuple[Derived, ...] = (
             expand=formula(inverse.arcsin)),
     Derived("arccos", 1, np.arccos, lambda o, a: (-1 / o.sqrt((1 - a) * (1 + a)),), (Domain(-0.99, 0.99),), cost=80,
             expand=formula(inverse.arccos)),
-    Derived("power", 2, _reference_power, lambda o, a, b: (b * o.power(a, b - 1), o.power(a, b) * o.log(a)),
+    Derived("power", 2, _reference_power, _power_partials,
             (POSITIVE, Domain(-8.0, 8.0)), cost=80, resolve=loops_of(np.power), expand=_power),
     Derived("rsqrt", 1, references.rsqrt, lambda o, a: (-0.5 * o.rsqrt(a) / a,), (POSITIVE,), cost=16,
             resolve=loops_of(np.sqrt), expand=formula(powers.rsqrt)),

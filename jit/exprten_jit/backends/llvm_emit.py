@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ..ir import Load
 from ..nest import (
     Blocks,
     Columns,
@@ -27,7 +28,7 @@ from ..nest import (
     Vector,
     statements,
 )
-from ..rewrite import affine, steps
+from ..rewrite import affine, steps, walk
 from .llvm_memory import Known, Where
 from .llvm_outer import Outer
 from .llvm_text import INDEX_TYPE, Lanes
@@ -216,7 +217,20 @@ class Loops(Outer):
                 t.loop(low, fast, wide, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None))
                 low = fast
         t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
+        if not stmt.masked and self._may_overlap(stmt):
+            left = t.let(f"icmp slt i64 {whole}, {high}", "i1").name
+            full = t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
+            left = t.let(f"and i1 {left}, {full}", "i1").name
+            last = t.index("sub", high, stmt.lanes)
+            t.when(left, lambda: self._group(stmt, known, last, stmt.lanes, 1, None))
+            whole = t.select(left, high, whole)
         self._tail(stmt, known, whole, high)
+
+    def _may_overlap(self, stmt: Vector) -> bool:
+        """Whether short rows are folded into scratch: some of them may be again, by as many lanes as before, where one by one takes longer."""
+        into = {store.leaf for store in stmt.stores}
+        read = {x.leaf for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)}
+        return self.nest.kernel.short > 0 and not any(leaf.name in self.given or leaf in read for leaf in into)
 
     def _streamed(self, stmt: Vector, known: Known, low: str, high: str, whole: str) -> str:
         """Run the whole groups up to `high` past the caches where the target is large and aligned to what is stored at once, and single vectors

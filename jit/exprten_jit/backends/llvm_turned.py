@@ -19,7 +19,7 @@ from ..ir import Axis, Fold, Load, Value, local
 from ..nest import LINE
 from ..pairs import lines_of
 from ..reducers import NARROW_ROW, TABLE, halved, reducer_of, rounded_up, rows_from
-from ..rewrite import affine, steps
+from ..rewrite import affine, steps, walk
 from ..tiles import FAR_BYTES
 from ..vectors import LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
@@ -164,6 +164,7 @@ class Turned(Folds):
         firsts = range(0, self.most, width)
         masks = [None if first + width <= self.least else self._below(left, first) for first in firsts]
         identity = self._identity([node], width)
+        alone = [self._is_masked(x, node.axis) and _once(x, node.bodies) for x in node.bodies]
 
         def add(a: Lanes, b: Lanes) -> Lanes:
             return t.let(f"fadd {a}, {b.name}", a.lane, width)
@@ -172,8 +173,8 @@ class Turned(Folds):
             inside, parts = self._one_row(node, known, where, r), []
             for first, mask in zip(firsts, masks, strict=True):
                 at, found, own = Where(node.axis, str(first), width, mask.name if mask else None), [], dict(inside)
-                for body, nothing in zip(node.bodies, identity, strict=True):
-                    loaded = mask and self._is_masked(body, node.axis)
+                for body, nothing, once in zip(node.bodies, identity, alone, strict=True):
+                    loaded = mask and once  # with the identity of the only one that it is for
                     x = self.value(body, own, replace(at, nothing=nothing.name) if loaded else at)
                     x = self.widened(x, width)
                     found.append(t.let(f"select {mask}, {x}, {nothing}", x.lane, width) if mask and not loaded else x)
@@ -333,6 +334,11 @@ def _is_row(x: Load, node: Fold, where: Where) -> bool:
     side_by_side = node.axis in x.offset.free and steps(x, node.axis) == 1
     plain = x.when is None and dtype.memory == dtype.lane and not x.leaf.pairs
     return side_by_side and plain and where.axis in x.offset.free and affine(x.offset, where.axis) is not None
+
+
+def _once(x: Value, bodies: Sequence[Value]) -> bool:
+    """Whether a value is one of the bodies, and no other is made of it."""
+    return sum(x is node for body in bodies for node in walk(body)) == 1
 
 
 def _widest(node: Fold) -> int:
