@@ -11,7 +11,7 @@ import exprten as xt
 OUTER, ROWS, COLUMNS = (2, 3, 5, 9, 20), (2, 3, 4, 7, 8, 17, 40), (2, 3, 4, 5, 8, 11, 16, 17, 33)
 FOLDS = ("sum", "max", "mean", "min")
 LEAVES = ("x", "weighed", "shifted", "exp", "centred", "inner")
-STEPS = ("divided", "less", "share", "softmax", "times", "scaled")
+STEPS = ("divided", "less", "share", "softmax", "standard", "times", "scaled")
 CLOSE = {"float32": 5e-3, "float64": 1e-7}
 
 
@@ -61,6 +61,8 @@ class Drawn:
             case "softmax":
                 p = self.of.exp(e - self.of.max(e, 1, keepdims=True))
                 return 0.1 * p / self.of.sum(p * self.rng.choice((1, self.leaf() ** 2 + 1)), 1, keepdims=True)
+            case "standard":
+                return (e - self.of.mean(e, 1, keepdims=True)) / (1e-3 + self.of.std(e, 1, keepdims=True))
             case "scaled":
                 return self.mapped(e) * self.v
             case _:
@@ -82,9 +84,14 @@ def compared(seed: int, statements: int) -> None:
     for each in range(statements):
         want = Drawn(1000 * seed + each, np, [x.astype("float64") for x in data]).whole()
         into = rng.choice(("new", "every other", "own"))
+        lie = [
+            rng.choice((range(x.ndim), rng.sample(range(x.ndim), x.ndim))) for x in data
+        ]  # the order of axes in memory
         for bits in (None, 128):
             with xt.options(vector_bits=bits, max_recompute=1e9):
-                operands = [xt.array(x) for x in data]
+                operands = [
+                    xt.transpose(xt.array(x.transpose(o)), tuple(np.argsort(o))) for x, o in zip(data, lie, strict=True)
+                ]
                 y = {"new": xt.zeros((n, m, c), dtype=dtype), "own": operands[0]}.get(into)
                 y = xt.zeros((n, m, 2 * c), dtype=dtype)[..., ::2] if y is None else y
                 try:

@@ -129,6 +129,17 @@ def test_few_rows_of_few_columns_of_each_outer_index(shape, bits):
             np.testing.assert_array_equal(into.numpy(), expected)
 
 
+@pytest.mark.parametrize(("shape", "order"), [((12, 5, 16, 12), (0, 2, 3, 1)), ((2, 48, 3, 7), (0, 2, 1, 3))], ids=str)
+def test_few_rows_of_few_columns_that_are_normalised(shape, order):
+    """What is made of a fold of stored values is no value to be saved a second time."""
+    x = np.random.default_rng(4).standard_normal(shape).transpose(order)
+    y = xt.zeros(x.shape, "float64")
+    y[...] = (xt.asarray(x) - xt.mean(xt.asarray(x), 1, keepdims=True)) / xt.std(xt.asarray(x), 1, keepdims=True)
+    np.testing.assert_allclose(
+        y.numpy(), (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True), rtol=1e-10, atol=1e-12
+    )
+
+
 @pytest.mark.parametrize("reads", ["target", "source", "fold of it"])
 def test_few_rows_of_few_columns_whose_target_is_needed(reads):
     x = np.random.default_rng(4).standard_normal((9, 20, 3)).astype(np.float32)

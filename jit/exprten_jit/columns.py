@@ -98,7 +98,7 @@ class Saving:
     width: Local = field(default_factory=lambda: local("width", INDEX))
     kept: list[tuple[Leaf, Value]] = field(default_factory=list)  # the scratch, and what is in it
     again: dict[Value, Value] = field(default_factory=dict)  # what is read now instead of computed
-    held: dict[Value, Value] = field(default_factory=dict)  # of that, what lies in the target
+    held: dict[Value, Value] = field(default_factory=dict)  # of that, what a row of the target holds
     body: list[Stmt] = field(default_factory=list)
 
     def nest(self, folds: list[Fold], saved: Sequence[Value]) -> Columns:
@@ -198,8 +198,8 @@ class Saving:
         else:
             self._hold_rows(first, rows)
         here = load(store.leaf, store.offset)
-        self.held = {substitute(store.value, {row: k}): substitute(here, {row: k}) for k in (row, node.axis)}
-        self.again |= self.held
+        self.held = {store.value: here}
+        self.again |= {substitute(store.value, {row: k}): substitute(here, {row: k}) for k in (row, node.axis)}
 
     def _hold_rows(self, first: Kernel, rows: Bounds) -> None:
         loops = [*self.loops[:-2], rows, self.loops[-2]]
