@@ -46,11 +46,13 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.vector_bits not in (None, *VECTOR_BITS):
-            raise ValueError(f"options: vector_bits is {self.vector_bits}; it must be None, 128, 256 or 512")
+            raise ValueError(f"options: vector_bits is {self.vector_bits!r}; it must be None, 128, 256 or 512")
         if self.llvm_level not in LLVM_LEVELS:
-            raise ValueError(f"options: llvm_level is {self.llvm_level}; it must be 0, 1, 2 or 3")
+            raise ValueError(f"options: llvm_level is {self.llvm_level!r}; it must be 0, 1, 2 or 3")
         if self.num_threads is not None and (type(self.num_threads) is not int or self.num_threads < 1):
-            raise ValueError(f"options: num_threads is {self.num_threads}; it must be None or a whole number from 1 on")
+            raise ValueError(
+                f"options: num_threads is {self.num_threads!r}; it must be None or a whole number from 1 on"
+            )
         if self.blas not in (None, *BLAS):
             raise ValueError(f"options: blas is {self.blas!r}; it must be None, 'scipy', 'numpy' or 'own'")
         if self.half not in HALF:

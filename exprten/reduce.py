@@ -85,7 +85,7 @@ def _var(e: Expr, axis: Axes, keepdims: bool, ddof: int, operation: str) -> Expr
 
 def std(src: Any, axis: Axes = None, keepdims: bool = False, ddof: int = 0) -> Expr:
     """The square root of `var`."""
-    e = _float(src, "var")
+    e = _float(src, "std")
     return rounded(build("sqrt", _var(wide(e), axis, keepdims, ddof, "std")), e.key.dtype)
 
 

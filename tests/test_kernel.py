@@ -1018,7 +1018,7 @@ def test_functions_that_are_no_kernels():
         w += 1.0
         return w
 
-    with pytest.raises(TypeError, match=r"nothing: the kernel stores nothing; `w = e` names"):
+    with pytest.raises(TypeError, match=r"nothing: the kernel stores nothing: `w = e` names"):
         nothing(xt.ones(3))
     with pytest.raises(TypeError, match="returns: a kernel returns nothing"):
         returns(xt.ones(3))

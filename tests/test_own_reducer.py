@@ -360,10 +360,20 @@ def test_an_identity_may_be_a_bool(dtype):
     np.testing.assert_array_equal(xt.evaluate(every(xt.asarray(x), axis=1)).numpy(), x.prod(1).astype(dtype))
 
 
+def _turned():
+    @xt.reducer(identity=1j)
+    def turned(a, b):
+        return a * b
+
+    return turned
+
+
 def test_wrong_types():
     ints = xt.zeros(3, dtype=xt.int32)
     with pytest.raises(xt.DTypeError, match=r"^total: the identity -0.0 is no int32; convert the operand"):
         total(ints)
+    with pytest.raises(xt.DTypeError, match=r"^turned: the identity 1j is no float32; .* xt.cast\(x, xt.complex128\)$"):
+        _turned()(xt.ones(3))
     with pytest.raises(OverflowError, match=r"^furthest: 2147483647 does not fit uint8"):
         furthest(xt.zeros(3), xt.zeros(3, dtype=xt.uint8))
 

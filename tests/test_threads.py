@@ -188,7 +188,7 @@ def test_number_of_threads_compiles_nothing():
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "2"])
 def test_a_wrong_number_of_threads(wrong):
-    said = f"num_threads is {wrong}; it must be None or a whole number from 1 on"
+    said = f"num_threads is {wrong!r}; it must be None or a whole number from 1 on"
     with pytest.raises(ValueError, match=said), xt.options(num_threads=wrong):
         pass
 

@@ -237,7 +237,7 @@ class Arguments:
             raise TypeError(f"{of.name}: a kernel returns nothing; it stores to its arguments")
         if not trace.statements:
             raise TypeError(
-                f"{of.name}: the kernel stores nothing; `w = e` names an expression, `w[...] = e` stores it"
+                f"{of.name}: the kernel stores nothing: `w = e` names an expression, `w[...] = w` is what w holds; `w[...] = e` stores e"
             )
         return trace
 

@@ -155,8 +155,9 @@ def _weak(term: Term) -> bool:
 
 def _number(x: Any, dtype: DType, name: str) -> Any:
     """The identity as a number of an accumulator's type."""
-    if isinstance(x, float) and dtype.kind not in "fc":
-        raise DTypeError(f"{name}: the identity {x} is no {dtype}; convert the operand with xt.cast(x, xt.float64)")
+    if (isinstance(x, float) and dtype.kind not in "fc") or (isinstance(x, complex) and dtype.kind != "c"):
+        wide = "complex128" if isinstance(x, complex) else "float64"
+        raise DTypeError(f"{name}: the identity {x} is no {dtype}; convert the operand with xt.cast(x, xt.{wide})")
     if isinstance(x, int) and x.__class__ is not bool:
         check_range(x, dtype, name)
     return dtype.python(x)
