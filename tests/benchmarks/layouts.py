@@ -78,10 +78,13 @@ LAYOUTS = (
     Layout("(n, 8, 16)", (0, 8, 16), (0, 1)),
     Layout("(n, 3, 64)", (0, 3, 64), (0, 1)),
     Layout("(n, 64, 3)", (0, 64, 3), (1, 2)),
+    *(Layout(f"(n, {m}, {c})", (0, m, c), (1,)) for m, c in ((3, 3), (4, 4), (5, 3), (8, 3))),
     *(pair for k in (2, 3, 5, 16, 31) for pair in _square((0, k), f"(n, {k})")),
     *_square((0, 1024), "(n, 1024)"),
     *_square((0, 1003), "(n, 1003)"),
     Layout("(n, 64, 16) -> (16, n, 64)", (0, 64, 16), (0, 1, 2), view=lambda x: xt.transpose(x, (2, 0, 1))),
+    Layout("(n, 32, 32) -> (n, T)", (0, 32, 32), (1, 2), view=lambda x: xt.transpose(x, (0, 2, 1))),
+    Layout("(n, 40, 40) -> (40, 40, n)", (0, 40, 40), (0, 1, 2), view=lambda x: xt.transpose(x, (2, 1, 0))),
 )
 
 
