@@ -93,7 +93,9 @@ def data_of(rng: random.Random, dtype: np.dtype, kind: str) -> list[np.ndarray]:
     return found
 
 
-def compared(seed: int) -> None:
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of what overflows
+@pytest.mark.parametrize("seed", range(48))
+def test_drawn_statements_of_every_type(seed: int) -> None:
     rng = random.Random(seed)
     dtype = rng.choice((*HALVES, *HALVES, *COMPLEX, *(d for d in DTYPES if d.kind != "b")))  # bool has no minus
     kind = "c" if dtype in COMPLEX else "i" if dtype.kind in "iu" else "f"
@@ -119,9 +121,3 @@ def compared(seed: int) -> None:
         finite = np.isfinite(want) & np.isfinite(first)
         far = close * max(1, abs(want[finite]).max(initial=0))
         np.testing.assert_allclose(first[finite], want[finite], rtol=close, atol=far, err_msg=what)
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of what overflows
-@pytest.mark.parametrize("seed", range(48))
-def test_drawn_statements_of_every_type(seed: int) -> None:
-    compared(seed)

@@ -98,7 +98,6 @@ class Saving:
     width: Local = field(default_factory=lambda: local("width", INDEX))
     kept: list[tuple[Leaf, Value]] = field(default_factory=list)  # the scratch, and what is in it
     again: dict[Value, Value] = field(default_factory=dict)  # what is read now instead of computed
-    held: dict[Value, Value] = field(default_factory=dict)  # of that, what a row of the target holds
     body: list[Stmt] = field(default_factory=list)
 
     def nest(self, folds: list[Fold], saved: Sequence[Value]) -> Columns:
@@ -107,17 +106,18 @@ class Saving:
         if columns or _keeps_rows(self.kernel, self.machine, self.loops):
             held = kept_before(self.kernel, folds, -1 if columns else -2)
         for node in folds:
+            if held and node is held[0] and folds_of(substitute(held[1].value, self.again)):
+                held = None  # some of these are no numbers of the columns yet
             if held and node is held[0]:
-                if folds_of(substitute(held[1].value, self.again)):  # which are not numbers of the columns
-                    held = None
-                else:
-                    self._hold(node, held[1], columns)
+                self._hold(node, held[1], columns)
             self._fold(node)
+        instead: dict[Value, Value] = {held[1].value: load(held[1].leaf, held[1].offset)} if held else {}
         if folds and len(self.loops) > 1:
-            saved = columns_of(with_values(self.kernel, self.held), self.loops, self.bound, folds)
+            saved = columns_of(with_values(self.kernel, instead), self.loops, self.bound, folds)
         if saved:
             self._fill(saved)
-        rest = self._repeating(folds) if self.kernel.few and len(self.loops) == 2 and not held else []
+        alone = self.kernel.few and len(self.loops) == 2 and not held  # else what only the held value needs were saved
+        rest = self._repeating(folds) if alone else []
         self.body += rest or self._stored(folds)
         twice = (len(folds) > 1 or len(self.loops) > 1) and not any(map(folds_inside, folds))
         return Columns(
@@ -198,7 +198,6 @@ class Saving:
         else:
             self._hold_rows(first, rows)
         here = load(store.leaf, store.offset)
-        self.held = {store.value: here}
         self.again |= {substitute(store.value, {row: k}): substitute(here, {row: k}) for k in (row, node.axis)}
 
     def _hold_rows(self, first: Kernel, rows: Bounds) -> None:

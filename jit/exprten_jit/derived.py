@@ -300,7 +300,7 @@ def _power(a: Value, b: Value) -> Value:
 
 
 def _power_partials(o: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """Both are 0 at 0 where the power is a constant, or 0, beside it: there one factor is 0 and the other infinite."""
+    """0 by `a` where b is 0, and by `b` where the power is 0: there the other factor is infinite where a is 0."""
     return o.where(o.equal(b, 0), 0, b * o.power(a, b - 1)), o.xlogy(o.power(a, b), a)
 
 

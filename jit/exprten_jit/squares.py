@@ -97,9 +97,7 @@ def _lanes(kernel: Kernel, machine: Machine, column: Axis, stores: tuple[Store, 
 def _abreast(loads: Sequence[Load], lanes: int, machine: Machine) -> tuple[int, int]:
     """The rows of a square, and how many fill a register: of small elements more than one, a part of it each."""
     sizes, nbytes = {x.leaf.itemsize for x in loads}, machine.vector_bits // 8
-    pairs = any(
-        x.leaf.pairs for x in loads
-    )  # whose parts lie beside each other: half a register of those that are stored as wider ones
+    pairs = any(x.leaf.pairs for x in loads)  # a part of a register would hold half a number
     if len(sizes) > 1 or pairs or not lanes or max(sizes) * lanes >= nbytes:
         return lanes, 1
     return PART_BYTES // max(sizes), nbytes // PART_BYTES

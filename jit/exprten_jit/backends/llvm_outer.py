@@ -30,11 +30,11 @@ class Outer(Runs):
             return None
         if not last.strips or not isinstance(last.body[0], Strip):
             return None
-        groups, saved = _split(last.body)[0], {leaf for leaf, _ in last.saved}
-        inside = [s for _, held in groups for s in statements(held) if isinstance(s, Vector | Squares)]
-        lanes = all(
-            store.leaf not in saved for s in inside for store in s.stores
-        )  # columns are: of several indices at once
+        saved = {
+            leaf for leaf, _ in last.saved
+        }  # of several indices at once: none is stored between folds, for one index
+        between = [s for _, held in _split(last.body)[0] for s in statements(held) if isinstance(s, Vector | Squares)]
+        lanes = all(store.leaf not in saved for s in between for store in s.stores)
         return last if lanes and all(self._fits(strip, stmt.axis) for strip in last.strips) else None
 
     def _fits(self, strip: Strip, outer: Axis) -> bool:
