@@ -67,6 +67,7 @@ FLOORS = {
         "statement.axes",
         "statement.orders statement.signature",
         "statement.before statement.lying statement.nested",
+        "statement.blocks",
         "statement.walk",
         "statement.arrange",
         "statement.lower",

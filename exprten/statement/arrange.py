@@ -14,6 +14,7 @@ from ..expression.leaf import Leaf
 from ..expression.shape import Layout, Shape
 from ..modes import Mode
 from ..options import Options
+from . import blocks
 from .axes import Folded, Same, folded, merged
 from .before import computed_before
 from .gather import WEAK, Gathered, ones
@@ -55,12 +56,14 @@ def arrange(
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
     other = across(walk.axes, walk.extents, walk.strides[count:]) if given.loose and not found.indexed else []
     ways = _ways(given, walk, over, other)
+    block = [walk.block.lanes, *(k for k, _ in walk.block.axes if isinstance(k, int))] if walk.block else []
     operands, unknown = _operands(
         [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))],
         [view.key.dtype for view in views],
         walk.strides,
-        None if found.indexed else [*walk.axes[-1 - walk.packed :], *other],
+        None if found.indexed else [*walk.axes[-1 - walk.packed :], *other, *block],
         {
+            *(range(2, blocks.MOST + 1) if block else ()),
             walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
             *dict(ways.within).values(),
             *(few for _, _, few in ways.first if is_known(few)),
@@ -96,6 +99,8 @@ def _ways(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[in
         down,
         short=walk.short,
         packed=walk.packed,
+        block=blocks.named(walk.block, same, axes, over) if walk.block else (),
+        lanes=walk.block.lanes if walk.block else None,
         keeps=bool(same) and given.apart and not given.reverse,
         tiles=moved or (given.cpu and bool(other)),
         squares=given.cpu and fills_squares(axes, extents, beside),

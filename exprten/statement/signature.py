@@ -44,6 +44,8 @@ class Ways:
     onto: int | None = None  # the axis along which the columns that folds run across run on
     down: int = 0  # rows that every fold takes, across the innermost axis
     within: tuple[tuple[str, int], ...] = ()  # extents of rows that are folded inside of another fold, which are so few
+    block: tuple[tuple[str, int], ...] = ()  # extents of axes that are written out, so few elements have they
+    lanes: int | None = None  # the axis that vectors run along then
     first: tuple[
         tuple[tuple[str, ...], int, int], ...
     ] = ()  # room for folds that others need again, by the names of extents

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from ..expression.shape import Layout, broadcast_strides
 from .axes import Same
 from .before import needed_again, with_room
+from .blocks import Block, folded_block, plain_block
 from .gather import Gathered
 from .lying import rows_apart
 from .nested import Pairs, rows_last, rows_within
@@ -61,6 +62,7 @@ class Walk:
     short: int = 0  # most elements of the rows that are folded, where vectors take one in each lane
     packed: bool = False  # all of these have as many, few, and lie side by side
     beside: bool = False  # more lie side by side
+    block: Block | None = None  # axes that are written out
     pairs: Pairs = field(default_factory=dict)  # rows that are folded inside of another fold
 
 
@@ -70,6 +72,8 @@ def walked(given: Given) -> Walk:
     walk = (_indexed if given.found.indexed else _plain)(given.layouts, given.joined)
     if given.same is not None:
         walk = _folding(walk, given, given.same)
+        if given.vectors and given.free and not walk.packed:
+            walk = replace(walk, block=folded_block(given.same, walk.axes, given.layouts[0]))
     if given.loops is not None:
         return replace(walk, axes=[walk.axes[k] for k in given.loops], extents=[walk.extents[k] for k in given.loops])
     if not given.free or given.same is not None or given.found.indexed:
@@ -77,7 +81,7 @@ def walked(given: Given) -> Walk:
     if woven := rows_apart(given.found, walk.axes, walk.extents, walk.strides):
         axes, extents = woven
         return replace(walk, axes=axes, extents=extents, short=extents[-2], packed=True)
-    return walk
+    return replace(walk, block=plain_block(given.found, walk.axes, walk.extents, walk.strides))
 
 
 def _folding(walk: Walk, given: Given, same: Same) -> Walk:

@@ -224,7 +224,8 @@ class Kernel:
     folds take no more rows than a block of their order, for each index of an outer axis. `onto`: the axis along which rows of few columns run
     on in all that is folded. `narrow`: elements of the target's packed rows, the axis before the innermost. `down`: every fold takes so many
     rows, across the innermost axis, and they are written out. `within`: extents of rows that are folded inside of another fold, which have so
-    few elements that they are written out there. `first`: of folds that depend on axes with extents of these names and are needed again by
+    few elements that they are written out there. `block`: extents of axes, folded ones among them, that have so few that all are written out,
+    and `lanes` the axis that vectors run along then. `first`: of folds that depend on axes with extents of these names and are needed again by
     others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
     """
 
@@ -248,6 +249,8 @@ class Kernel:
     narrow: int = 0
     down: int = 0
     within: tuple[tuple[Value, int], ...] = ()
+    block: tuple[tuple[Value, int], ...] = ()
+    lanes: Axis | None = None
     first: tuple[tuple[tuple[str, ...], int, int], ...] = ()
 
     @property

@@ -30,13 +30,15 @@ from .repeating import as_one_row
 from .rewrite import steps, substitute
 from .squares import squares_of, taken_apart
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
-from .unrolled import WRITTEN_OUT, Group, unrolled
+from .unrolled import WRITTEN_OUT, Group, blocked, unrolled
 from .vectors import LEAST_BITS, cheap, computed, cost_of, roots_of, vector_over
 from .within import masked_tails, written_within
 
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
+    if kernel.block and (nest := _of_blocks(kernel, machine)):
+        return nest
     if before := beforehand(kernel):
         return _after(before, kernel, machine)
     kernel = _left(kernel) if kernel.first else kernel
@@ -52,6 +54,16 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     body = masked_tails(_open(opened, machine, loops, frozenset(), set()), inside, machine)
     body = rows_past_caches(body, opened, machine)
     return Nest(kernel, tuple(body), then, (*groups, *inside), turned, written, folds)
+
+
+def _of_blocks(kernel: Kernel, machine: Machine) -> Nest | None:
+    """The loop nest of a kernel of blocks, whose axes it has in their order; None where that would be long."""
+    opened, groups = unrolled(blocked(kernel))
+    if cost_of(*roots_of(opened.stores)) > WRITTEN_OUT:
+        return None
+    loops = [(axis, index(0), extent) for axis, extent in opened.axes]
+    body = _open(opened, machine, loops, frozenset(), set())
+    return Nest(replace(opened, axes=kernel.axes, stores=kernel.stores), tuple(body), None, groups, written=True)
 
 
 def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
@@ -88,6 +100,8 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
     rows of any length up to one of `reducers.SHORT`, twice, and no groups. Where longer rows are not folded in lanes, the kernel, and
     what it is with the loop over a row innermost.
     """
+    if kernel.down and not folds_of(*(store.value for store in kernel.stores)):  # a position among one element is 0
+        kernel = replace(kernel, down=0)
     opened, groups = unrolled(kernel)
     if kernel.down and not _runs_along(opened, groups):
         kernel = replace(kernel, down=0)

@@ -8,9 +8,10 @@ Of few rows vectors run along their columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import frexp
+from math import frexp, prod
 
 from .folds import combined, folds_of, joined
 from .ir import Axis, Const, Fold, Kernel, Leaf, Load, Op, Store, Value, components, const, index, op
@@ -23,29 +24,59 @@ Group = tuple[Leaf, tuple[Value, ...]]
 WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth
 
 
+def blocked(kernel: Kernel) -> Kernel:
+    """A kernel of blocks as one of packed rows: the axis that vectors run along innermost, those of blocks before it."""
+    extents = [extent for extent, _ in kernel.block]
+    axes = sorted(kernel.axes, key=lambda pair: (pair[0] is kernel.lanes, pair[1] in extents))
+    return Kernel(
+        tuple(axes),
+        kernel.stores,
+        kernel.leaves,
+        kernel.sizes,
+        kernel.params,
+        then=kernel.then,
+        short=prod(count for _, count in kernel.block),
+        packed=True,
+        block=kernel.block,
+    )
+
+
 def unrolled(kernel: Kernel) -> tuple[Kernel, tuple[Group, ...]]:
     """A kernel of rows of `short` elements, or of `down` rows, without folds and without loops over rows, and what lies in groups; another
     as it is.
     """
-    many, bring = kernel.written, along if kernel.packed else _across
+    many = kernel.written
     if not many:
         return kernel, ()
     folds = [] if kernel.packed and kernel.within else folds_of(*(store.value for store in kernel.stores))
-    lengths = {node.extent for node in folds}
-    rows = [axis for axis, extent in kernel.axes[:-1] if extent in lengths] if folds else [kernel.axes[-2][0]]
+    counts = dict(kernel.block) or dict.fromkeys((node.extent for node in folds), many)
+    rows = {axis: counts[extent] for axis, extent in kernel.axes[:-1] if extent in counts}
+    rows = rows if counts else {kernel.axes[-2][0]: many}
     stores = kernel.stores
-    groups = dict.fromkeys(_groups(stores, [*rows, *(node.axis for node in folds)], kernel.axes[-1][0], many))
+    short = rows | {node.axis: counts[node.extent] for node in folds}
+    groups = dict.fromkeys(_groups(stores, short, kernel.axes[-1][0]))
     known: dict[Value, Value] = {}
     for node in folds:
         bodies = [substitute(body, known) for body in node.bodies]
-        elements = [tuple(substitute(body, {node.axis: index(j)}) for body in bodies) for j in range(many)]
+        elements = [tuple(substitute(x, {node.axis: index(j)}) for x in bodies) for j in range(counts[node.extent])]
+        bring = _across if kernel.down or (node.order and node.order.grouped) else along
         known |= dict(zip(components(node), bring(node, elements), strict=True))
     stores = tuple(replace(s, value=_divided(substitute(s.value, known))) for s in stores)
-    for axis in rows:
+    for axis, count in rows.items():
         leaves = dict.fromkeys(store.leaf for store in stores)  # the parts of a complex number stay side by side
-        stores = tuple(_at(s, axis, j) for leaf in leaves for j in range(many) for s in stores if s.leaf == leaf)
+        stores = tuple(_at(s, axis, j) for leaf in leaves for j in range(count) for s in stores if s.leaf == leaf)
     axes = tuple(pair for pair in kernel.axes if pair[0] not in rows)
-    return replace(kernel, axes=axes, stores=stores), tuple(groups)
+    return replace(kernel, axes=axes, stores=_in_groups(stores, groups)), tuple(groups)
+
+
+def _in_groups(stores: Sequence[Store], groups: Iterable[Group]) -> tuple[Store, ...]:
+    """Stores, those of a group one after the other."""
+    beside = {(leaf, place): places for leaf, places in groups for place in places}
+    every = {(store.leaf, store.offset): store for store in stores}
+    order = (
+        (store.leaf, place) for store in stores for place in beside.get((store.leaf, store.offset), (store.offset,))
+    )
+    return tuple(every[key] for key in dict.fromkeys(order))
 
 
 def _divided(root: Value) -> Value:
@@ -99,14 +130,33 @@ def _across(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
     return brought_together(found, combine, nothing, node.order)
 
 
-def _groups(stores: Sequence[Store], rows: Sequence[Axis], inner: Axis, many: int) -> Iterator[Group]:
-    """The elements of rows that are read or stored together."""
+def _groups(stores: Sequence[Store], short: Mapping[Axis, int], inner: Axis) -> Iterator[Group]:
+    """The elements along short axes that are read or stored together."""
     loads = [node for node in walk(*(store.value for store in stores)) if isinstance(node, Load)]
     every: list[Load | Store] = [*stores, *loads]
     for at in every:
-        mine = list({axis for axis in rows if axis in at.offset.free})
-        if len(mine) == 1 and (group := group_of(at, mine[0], inner, many)):
-            yield group
+        mine = {axis: count for axis, count in short.items() if axis in at.offset.free}
+        found = [(steps(at, axis) or 0, count) for axis, count in mine.items()]
+        if (isinstance(at, Load) and at.when is not None) or not (part := packed_part(found, steps(at, inner) or 0)):
+            continue
+        axes = list(mine)
+        inside, apart = [axes[k] for k in part], [axis for k, axis in enumerate(axes) if k not in part]
+        for here in itertools.product(*(range(mine[axis]) for axis in apart)):
+            yield at.leaf, _places(at, dict(zip(apart, here, strict=True)), {axis: mine[axis] for axis in inside})
+
+
+def packed_part(axes: Sequence[tuple[int, int]], step: int) -> list[int]:
+    """Of axes with their strides and extents those along which elements lie side by side, the nearest last, where for the next index of
+    another axis they are as many further as there are, at `step`; else nothing.
+    """
+    need, part = 1, list[int]()
+    while need < step:
+        near = [k for k, (stride, count) in enumerate(axes) if stride == need and count > 1 and k not in part]
+        if not near:
+            return []
+        part.insert(0, near[0])
+        need *= axes[near[0]][1]
+    return part if need == step else []
 
 
 def group_of(at: Load | Store, row: Axis, rows: Axis, many: int) -> Group | None:
@@ -118,5 +168,11 @@ def group_of(at: Load | Store, row: Axis, rows: Axis, many: int) -> Group | None
 
 def row_of(at: Load | Store, axis: Axis, many: int) -> tuple[Value, ...]:
     """Where so many elements of a row along an axis lie, and of pairs both parts of each; of whichever it is said."""
-    firsts = [substitute(first_of(at), {axis: index(j)}) for j in range(many)]
+    return _places(at, {}, {axis: many})
+
+
+def _places(at: Load | Store, here: Mapping[Axis, int], along: Mapping[Axis, int]) -> tuple[Value, ...]:
+    """Where the elements along some axes lie, the last of them first, at an index of others; of pairs both parts of each."""
+    found = (dict(zip(along, there, strict=True)) for there in itertools.product(*map(range, along.values())))
+    firsts = [substitute(first_of(at), {a: index(j) for a, j in {**here, **there}.items()}) for there in found]
     return tuple(part for place in firsts for part in ((place, place + 1) if at.leaf.pairs else (place,)))

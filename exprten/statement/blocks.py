@@ -1,0 +1,97 @@
+"""Blocks of few elements: several short axes that a kernel is made for, all of whose elements are written out.
+
+Vectors take a block in each lane, along another axis. So small matrices, of which a sum runs down the columns or is subtracted from each,
+have no loop of a few steps.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TypeVar
+
+from exprten_jit.unrolled import packed_part
+
+from ..expression.shape import Layout
+from .axes import TARGET, Folded, Place, Same, extent_of, leaves_of
+from .gather import WEAK, Gathered
+from .lying import MOST_WOVEN
+from .orders import folded_by
+
+Key = TypeVar("Key", int, Place)
+
+MOST = 16  # elements: of more, a kernel is longer than its loops are worth
+
+
+@dataclass(frozen=True)
+class Block:
+    """The axes of a block, with how many elements each has, and the one that vectors run along. An axis is the target's, by its number, or
+    one that is folded.
+    """
+
+    axes: tuple[tuple[int | Place, int], ...]
+    lanes: int
+
+
+def plain_block(
+    found: Gathered, axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]]
+) -> Block | None:
+    """The block of a statement without folds, if there is one, where its innermost axis is short, or something lies across it."""
+    if len(axes) < 3 or (found.structure[-1][0] != WEAK and found.structure[-1][0].op == "stores"):
+        return None
+    if extents[-1] > MOST_WOVEN and all(s[axes[-1]] in (0, 1) for s in strides):
+        return None
+    lengths = dict(zip(axes, extents, strict=True))
+    steps = [dict(zip(axes, row, strict=True)) for row in strides]
+    for lanes, block, _ in _blocks(axes, [], lengths, steps):
+        return Block(tuple((k, lengths[k]) for k in block), lanes)
+    return None
+
+
+def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | None:
+    """The block of a statement with folds, all of which it has in it, once for each index of the axes that are left."""
+    found, places = same.found, {same.of((TARGET, k)): k for k in axes}
+    taken = dict.fromkeys(p for n in found.folds for p in folded_by(same, n) if p is not None)
+    lengths = {p: extent_of(same, p) for p in (*places, *taken)}
+    views = [(TARGET, target), *zip(leaves_of(found), found.layouts, strict=True)]
+    steps = [{p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None} for n, view in views]
+    if found.params or not taken or found.structure[-1][0] == WEAK or found.structure[-1][0].op == "stores":
+        return None
+    for lanes, block, loops in _blocks([p for p in places if p not in taken], [*taken], lengths, steps):
+        if all({lanes, *loops} <= {*same.dims(n)} for n in found.folds):
+            return Block(tuple((places.get(p, p), lengths[p]) for p in block), places[lanes])
+    return None
+
+
+def named(
+    block: Block, same: Same | None, axes: Sequence[int], over: tuple[Folded, ...]
+) -> tuple[tuple[str, int], ...]:
+    """The extents of a block by name; `over` is what each Reduce folds."""
+    names: dict[int | Place | None, str] = {k: f"n{n}" for n, k in enumerate(axes)}
+    for n, (_, row) in zip(same.found.folds if same else (), over, strict=True):
+        assert same is not None, "a statement with folds"
+        names |= {p: name for p, name in zip(folded_by(same, n), row, strict=True) if name and p not in names}
+    return tuple(sorted((names[k], count) for k, count in block.axes))
+
+
+def _blocks(
+    axes: Sequence[Key], taken: Sequence[Key], lengths: Mapping[Key, int], steps: Sequence[Mapping[Key, int]]
+) -> Iterator[tuple[Key, Sequence[Key], Sequence[Key]]]:
+    """An axis for the lanes, the longest first, the axes of a block, the most first, what is `taken` among them, and those that are left."""
+    for lanes in sorted((k for k in axes if lengths[k] > MOST_WOVEN), key=lambda k: -lengths[k]):
+        others = [k for k in axes if k != lanes]
+        for count in range(len(others), -1, -1):
+            for more in map(list, itertools.combinations(others, count)):
+                block = more + list(taken)
+                if _is_block(lanes, block, lengths, steps):
+                    yield lanes, block, [k for k in others if k not in more]
+
+
+def _is_block(lanes: Key, block: Sequence[Key], lengths: Mapping[Key, int], steps: Sequence[Mapping[Key, int]]) -> bool:
+    """Whether elements are few, and all operands run on along an axis, or in packed parts of a block, as some do."""
+    if not 1 < prod(lengths[k] for k in block) <= MOST:
+        return False
+    packed = [packed_part([(s.get(k, 0), lengths[k]) for k in block], s.get(lanes, 0)) for s in steps]
+    return any(packed) and all(part or s.get(lanes, 0) in (0, 1) for part, s in zip(packed, steps, strict=True))
