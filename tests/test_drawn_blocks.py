@@ -13,7 +13,24 @@ from test_drawn_types import COMPLEX, OPTIONS, Drawn
 import exprten as xt
 from exprten.statement import blocks, direct, launch
 
-BLOCKS = ((2, 2), (3, 2), (2, 3), (3, 3), (4, 4), (5, 3), (2, 8), (4, 2), (2, 2, 3), (2, 1, 4), (3, 5), (7, 2))
+BLOCKS = (
+    (2, 2),
+    (3, 2),
+    (2, 3),
+    (3, 3),
+    (4, 4),
+    (5, 3),
+    (2, 8),
+    (4, 2),
+    (2, 2, 3),
+    (2, 1, 4),
+    (3, 5),
+    (7, 2),
+    (8, 3),
+    (4, 6),
+    (2, 16),
+    (5, 2, 3),
+)
 
 
 def operands_of(rng: random.Random, dtype: np.dtype, kind: str) -> list[np.ndarray]:

@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
 
+from exprten_jit.reducers import UNROLLED
 from exprten_jit.unrolled import packed_part
 
 from ..expression.shape import Layout
 from .axes import TARGET, Folded, Place, Same, extent_of, leaves_of
 from .gather import WEAK, Gathered
-from .lying import MOST_WOVEN
-from .orders import folded_by
+from .lying import MOST_WOVEN, rows_run_on
+from .orders import folded_by, lies_across
 
 Key = TypeVar("Key", int, Place)
 
-MOST = 16  # elements: of more, a kernel is longer than its loops are worth
+MOST = 32  # elements: of more, a kernel is longer than its loops are worth
+MOST_FOLDED = 16  # of which nothing but folds is stored, as they lie: further ones are read down a few columns as fast
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ def plain_block(
         return None
     if extents[-1] > MOST_WOVEN and all(s[axes[-1]] in (0, 1) for s in strides):
         return None
+    if extents[-2] > MOST_WOVEN and rows_run_on(extents, strides):  # they are taken as one row, which is long enough
+        return None
     lengths = dict(zip(axes, extents, strict=True))
     steps = [dict(zip(axes, row, strict=True)) for row in strides]
     for lanes, block, _ in _blocks(axes, [], lengths, steps):
@@ -57,10 +61,13 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
     lengths = {p: extent_of(same, p) for p in (*places, *taken)}
     views = [(TARGET, target), *zip(leaves_of(found), found.layouts, strict=True)]
     steps = [{p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None} for n, view in views]
+    if any(lengths[p] > UNROLLED for p in taken):
+        return None
     if found.params or not taken or found.structure[-1][0] == WEAK or found.structure[-1][0].op == "stores":
         return None
     for lanes, block, loops in _blocks([p for p in places if p not in taken], [*taken], lengths, steps):
-        if all({lanes, *loops} <= {*same.dims(n)} for n in found.folds):
+        few = prod(lengths[p] for p in block) <= MOST_FOLDED or places.keys() >= {*block} or lies_across(same, target)
+        if few and all({lanes, *loops} <= {*same.dims(n)} for n in found.folds):
             return Block(tuple((places.get(p, p), lengths[p]) for p in block), places[lanes])
     return None
 
