@@ -1,5 +1,5 @@
-"""Drawn statements of batches of small blocks: the same bits as without them, at every width, for any threads; and no step of a loop for few
-elements where they should be written out.
+"""Batches of small blocks: drawn statements have the same bits as without them, at every width, for any threads; and named ones no loop for
+few elements, nor a value that is computed twice.
 """
 
 import random
@@ -13,24 +13,8 @@ from test_drawn_types import COMPLEX, OPTIONS, Drawn
 import exprten as xt
 from exprten.statement import blocks, direct, launch
 
-BLOCKS = (
-    (2, 2),
-    (3, 2),
-    (2, 3),
-    (3, 3),
-    (4, 4),
-    (5, 3),
-    (2, 8),
-    (4, 2),
-    (2, 2, 3),
-    (2, 1, 4),
-    (3, 5),
-    (7, 2),
-    (8, 3),
-    (4, 6),
-    (2, 16),
-    (5, 2, 3),
-)
+SIDES = "2x2 3x2 2x3 3x3 4x4 5x3 2x8 4x2 2x2x3 2x1x4 3x5 7x2 8x3 4x6 2x16 5x2x3"
+BLOCKS = [tuple(map(int, sides.split("x"))) for sides in SIDES.split()]
 
 
 def operands_of(rng: random.Random, dtype: np.dtype, kind: str) -> list[np.ndarray]:
@@ -85,3 +69,30 @@ def test_blocks_are_what_loops_are(seed: int, monkeypatch: pytest.MonkeyPatch) -
     want = computed(None, 1)
     for y, how in zip(found, OPTIONS, strict=True):
         assert_same_bits(y, want, f"{what}, {how}")
+
+
+def softmax(x: xt.Expr, axis: int) -> xt.Expr:
+    powers = xt.exp(x - xt.max(x, axis, keepdims=True))
+    return powers / xt.sum(powers, axis, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "axis", "loops"),
+    [
+        ((100, 3, 2), (0, 1, 2), 1, 1),
+        ((100, 4, 4), (0, 1, 2), 1, 1),
+        ((100, 8, 3), (0, 1, 2), 1, 1),
+        ((100, 2, 2), (1, 2, 0), 0, 1),
+        ((100, 3, 2), (2, 1, 0), 1, 1),
+        ((7, 100, 3, 2), (0, 3, 1, 2), 3, 2),
+    ],
+)
+def test_what_is_folded_in_a_block_has_no_loop(
+    shape: tuple[int, ...], order: tuple[int, ...], axis: int, loops: int
+) -> None:
+    x = xt.transpose(xt.asarray(np.random.default_rng(0).standard_normal(shape)), order)
+    a, y = xt.evaluate(xt.max(x, axis, keepdims=True)), xt.zeros(x.shape, "float64")
+    for value in (softmax(x, axis), x - a):
+        plan = xt.plan(y, value)
+        assert str(plan.nest).count("for i") == loops
+        assert (plan.recompute, plan.scratch_bytes) == (1, 0)

@@ -89,7 +89,8 @@ def _blocks(
     """An axis for the lanes, the longest first, the axes of a block, the most first, what is `taken` among them, and those that are left."""
     for lanes in sorted((k for k in axes if lengths[k] > MOST_WOVEN), key=lambda k: -lengths[k]):
         others = [k for k in axes if k != lanes]
-        for count in range(len(others), -1, -1):
+        most = min(len(others), MOST.bit_length() - 1)  # axes, of two elements at least
+        for count in range(most, -1, -1):
             for more in map(list, itertools.combinations(others, count)):
                 block = more + list(taken)
                 if _is_block(lanes, block, lengths, steps):
