@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from strategies import DTYPES, HALVES, assert_same_bits
 from test_drawn_folds import laid_out
-from test_drawn_types import COMPLEX, OPTIONS, Drawn
+from test_drawn_types import COMPLEX, OPTIONS, Drawn, operands_of
 
 import exprten as xt
 from exprten.statement import blocks, direct, launch
@@ -17,25 +17,18 @@ SIDES = "2x2 3x2 2x3 3x3 4x4 5x3 2x8 4x2 2x2x3 2x1x4 3x5 7x2 8x3 4x6 2x16 5x2x3"
 BLOCKS = [tuple(map(int, sides.split("x"))) for sides in SIDES.split()]
 
 
-def operands_of(rng: random.Random, dtype: np.dtype, kind: str) -> list[np.ndarray]:
-    """Up to three operands; of all but the first some axes have one element."""
+def data_of(rng: random.Random, dtype: np.dtype, kind: str) -> list[np.ndarray]:
+    """Operands of a long axis, short ones, and perhaps another."""
     numbers = np.random.default_rng(rng.randrange(1 << 30))
-    shape = [
-        rng.choice((16, 17, 33, 70, 130)),
-        *rng.choice(BLOCKS),
-        *([rng.choice((2, 18))] if rng.random() < 0.3 else []),
-    ]
+    shape = [rng.choice((16, 17, 33, 70, 130)), *rng.choice(BLOCKS)]
+    shape += [rng.choice((2, 18))] if rng.random() < 0.3 else []
     if rng.random() < 0.5:
         rng.shuffle(shape)
-    found = []
-    for n in range(rng.randint(1, 3)):
-        x = numbers.standard_normal([1 if n and rng.random() < 0.4 else m for m in shape]) * 2
-        x = x + 1j * numbers.standard_normal(x.shape) if kind == "c" else abs(2 * x) if dtype.kind == "u" else x
-        found.append(x.astype(dtype))
-    return found
+    return operands_of(rng, numbers, shape, dtype, kind, 0.4)
 
 
 def forget() -> None:
+    """What is kept of statements before: blocks are turned off behind its back."""
     launch._launches.clear()
     direct._made.clear()
     direct._optioned.clear()
@@ -47,7 +40,7 @@ def test_blocks_are_what_loops_are(seed: int, monkeypatch: pytest.MonkeyPatch) -
     rng = random.Random(seed)
     dtype = rng.choice((*HALVES, *COMPLEX, *(np.dtype("float32"),) * 4, *(d for d in DTYPES if d.kind != "b")))
     kind = "c" if dtype in COMPLEX else "i" if dtype.kind in "iu" else "f"
-    data, depth, draw = operands_of(rng, dtype, kind), rng.randint(1, 3), rng.randrange(1 << 30)
+    data, depth, draw = data_of(rng, dtype, kind), rng.randint(1, 3), rng.randrange(1 << 30)
     axes, what = data[0].ndim, f"{seed}: {dtype}{data[0].shape}"
     straight = list(range(axes))
     lie = [

@@ -81,13 +81,20 @@ class Drawn:
 
 
 def data_of(rng: random.Random, dtype: np.dtype, kind: str) -> list[np.ndarray]:
-    """Up to three operands; of all but the first some axes have one element."""
+    """Operands of a shape of some sides."""
     numbers, shape = np.random.default_rng(rng.randrange(1 << 30)), [MOST]
     while np.prod(shape) >= MOST:
         shape = [rng.choice(SIDES) for _ in range(rng.choice((1, 2, 2, 3, 4)))]
+    return operands_of(rng, numbers, shape, dtype, kind, 0.3)
+
+
+def operands_of(
+    rng: random.Random, numbers: np.random.Generator, shape: list[int], dtype: np.dtype, kind: str, once: float
+) -> list[np.ndarray]:
+    """Up to three operands; of all but the first some axes, so many, have one element."""
     found = []
     for n in range(rng.randint(1, 3)):
-        x = numbers.standard_normal([1 if n and rng.random() < 0.3 else m for m in shape]) * 2
+        x = numbers.standard_normal([1 if n and rng.random() < once else m for m in shape]) * 2
         x = x + 1j * numbers.standard_normal(x.shape) if kind == "c" else abs(2 * x) if dtype.kind == "u" else x
         found.append(x.astype(dtype))
     return found

@@ -17,7 +17,7 @@ from exprten_jit.unrolled import packed_part
 
 from ..expression.shape import Layout
 from .axes import TARGET, Folded, Place, Same, extent_of, leaves_of
-from .gather import WEAK, Gathered
+from .gather import Gathered
 from .lying import MOST_WOVEN, rows_run_on
 from .orders import folded_by, lies_across
 
@@ -41,7 +41,7 @@ def plain_block(
     found: Gathered, axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]]
 ) -> Block | None:
     """The block of a statement without folds, if there is one, where its innermost axis is short, or something lies across it."""
-    if len(axes) < 3 or (found.structure[-1][0] != WEAK and found.structure[-1][0].op == "stores"):
+    if len(axes) < 3 or found.several:
         return None
     if extents[-1] > MOST_WOVEN and all(s[axes[-1]] in (0, 1) for s in strides):
         return None
@@ -57,15 +57,13 @@ def plain_block(
 def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | None:
     """The block of a statement with folds, all of which it has in it, once for each index of the axes that are left."""
     found, places = same.found, {same.of((TARGET, k)): k for k in axes}
-    taken = dict.fromkeys(p for n in found.folds for p in folded_by(same, n) if p is not None)
+    taken = list(dict.fromkeys(p for n in found.folds for p in folded_by(same, n) if p is not None))
+    if not taken or found.params or found.several or any(extent_of(same, p) > UNROLLED for p in taken):
+        return None
     lengths = {p: extent_of(same, p) for p in (*places, *taken)}
     views = [(TARGET, target), *zip(leaves_of(found), found.layouts, strict=True)]
     steps = [{p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None} for n, view in views]
-    if any(lengths[p] > UNROLLED for p in taken):
-        return None
-    if found.params or not taken or found.structure[-1][0] == WEAK or found.structure[-1][0].op == "stores":
-        return None
-    for lanes, block, loops in _blocks([p for p in places if p not in taken], [*taken], lengths, steps):
+    for lanes, block, loops in _blocks([p for p in places if p not in taken], taken, lengths, steps):
         few = prod(lengths[p] for p in block) <= MOST_FOLDED or places.keys() >= {*block} or lies_across(same, target)
         if few and all({lanes, *loops} <= {*same.dims(n)} for n in found.folds):
             return Block(tuple((places.get(p, p), lengths[p]) for p in block), places[lanes])

@@ -42,6 +42,12 @@ class Gathered:
     indexed: bool = False
 
     @property
+    def several(self) -> bool:
+        """Whether these are several statements in one pass."""
+        root = self.structure[-1][0]
+        return root != WEAK and bool(root.op == "stores")
+
+    @property
     def elements(self) -> list[int]:
         """The number of elements of each node."""
         return [prod(shape or ()) for shape in self.shapes]

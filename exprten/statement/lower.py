@@ -213,9 +213,8 @@ class _Lowering:
         """What of the layouts the schedule goes by, as a kernel has it."""
         found = {field.name: getattr(self.signature, field.name) for field in fields(Ways)}
         axes = {key: None if found[key] is None else axis(f"i{found[key]}") for key in ("onto", "lanes")}
-        return (
-            found | axes | {key: tuple((size(name), many) for name, many in found[key]) for key in ("within", "block")}
-        )
+        pairs = {key: tuple((size(name), many) for name, many in found[key]) for key in ("within", "block")}
+        return found | axes | pairs
 
     def _store(self, t: int, start: Value) -> tuple[Store, ...]:
         """What is stored to target `t`, which begins at `start` of the joined axis."""

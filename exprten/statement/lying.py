@@ -32,7 +32,7 @@ def rows_apart(
     """The axes and their extents where packed rows of few elements lie across what else is read or stored: the long axis innermost, the rows'
     own before it.
     """
-    if len(axes) < 2 or (found.structure[-1][0] != WEAK and found.structure[-1][0].op == "stores"):
+    if len(axes) < 2 or found.several:
         return None
     lengths = dict(zip(axes, extents, strict=True))
     for rows, along in itertools.permutations(axes, 2):

@@ -59,7 +59,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
 def _of_blocks(kernel: Kernel, machine: Machine) -> Nest | None:
     """The loop nest of a kernel of blocks, whose axes it has in their order; None where that would be long."""
     opened, groups = unrolled(blocked(kernel))
-    if cost_of(*roots_of(opened.stores)) > BLOCK:
+    if cost_of(*roots_of(opened.stores)) > BLOCK_COST:
         return None
     loops = [(axis, index(0), extent) for axis, extent in opened.axes]
     body = _open(opened, machine, loops, frozenset(), set())
@@ -89,7 +89,9 @@ def _left(kernel: Kernel) -> Kernel:
     return replace(kernel, rows=any(node.order is not None and not node.order.grouped for node in inner))
 
 
-BLOCK = 800  # additions: a block of more takes longer to compile than it is worth; a softmax of 32 elements takes 750
+BLOCK_COST = (
+    800  # additions: a block of more takes longer to compile than it is worth; a softmax of 32 elements takes 750
+)
 JOINED = 30  # additions: an `argmax` of complex numbers takes 28
 NARROW_BITS = 16  # of integers whose rows are taken apart in a few steps
 # elements: from here on a row of which nothing but cheap folds is made is folded along sooner; of floats' extremes, which have a quick rule there

@@ -34,7 +34,6 @@ def blocked(kernel: Kernel) -> Kernel:
         kernel.leaves,
         kernel.sizes,
         kernel.params,
-        then=kernel.then,
         short=prod(count for _, count in kernel.block),
         packed=True,
         block=kernel.block,
