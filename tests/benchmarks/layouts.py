@@ -45,13 +45,15 @@ STATEMENTS: dict[str, Callable[[xt.Expr, int], xt.Expr]] = {
 
 @dataclass(frozen=True)
 class Layout:
-    """What a source looks like (`n` is what makes it as large as it is to be), how it is viewed, and the axes that are folded."""
+    """What a source looks like (`n` is what makes it as large as it is to be), how it is viewed, the axes that are folded, and in which order the
+    axes of a target lie that has the source's shape, where that is not theirs.
+    """
 
     name: str
     shape: tuple[int, ...]  # in memory; 0 is as large as needed
     axes: tuple[int, ...]
     view: Callable[[xt.Tensor], xt.Tensor] = lambda x: x
-    back: Callable[[xt.Tensor], xt.Tensor] = lambda y: y  # of the target, where it has the source's shape
+    target: tuple[int, ...] = ()
     waste: int = 1  # lines are moved of which one part in so many is used
 
 
@@ -62,7 +64,7 @@ def _transposed(x: xt.Tensor) -> xt.Tensor:
 def _square(shape: tuple[int, ...], name: str) -> tuple[Layout, Layout]:
     return (
         Layout(f"{name} -> T", shape, (0, 1), view=_transposed),
-        Layout(f"T <- {name}", shape, (0, 1), back=_transposed),
+        Layout(f"T <- {name}", shape, (0, 1), target=(1, 0)),
     )
 
 
@@ -136,8 +138,9 @@ class Case:
         source = layout.view(memory)
         result = STATEMENTS[statement](source, axis)
         if result.shape == source.shape:
-            base = layout.back(source)
-            target = layout.back(arena.empty(base.shape, result.dtype))
+            order = layout.target or range(source.ndim)
+            made = arena.empty([source.shape[k] for k in order], result.dtype)
+            target = xt.transpose(made, [*map(order.index, range(source.ndim))])
         else:
             target = arena.empty(result.shape, result.dtype)
         read = memory.dtype.itemsize * layout.waste * math.prod(source.shape)
@@ -154,6 +157,17 @@ def fresh() -> None:
     direct._optioned.clear()
 
 
+PACKED = Layout("packed", (0, 1024), (1,))
+
+
+def figure(layout: Layout, statement: str, axis: int, options: argparse.Namespace) -> float:
+    """The median over places in memory of what a byte takes, over what it takes in packed rows."""
+    count = options.kib * 1024 // xt.empty(0, options.dtype).dtype.itemsize
+    fresh()
+    which = (PACKED, statement, 1), (layout, statement, axis)
+    return statistics.median(_figure(*which, count, options) for _ in range(options.places))
+
+
 def _figure(base: Which, case: Which, count: int, options: argparse.Namespace) -> float:
     cases = {key: Case(*one, count, options.dtype, options.once) for key, one in (("base", base), ("case", case))}
     times = interleave({key: case.timer for key, case in cases.items()}, options.rounds, options.seconds)
@@ -162,32 +176,29 @@ def _figure(base: Which, case: Which, count: int, options: argparse.Namespace) -
 
 
 def measure(options: argparse.Namespace) -> Iterator[tuple[str, int, dict[str, float]]]:
-    count = options.kib * 1024 // xt.empty(0, options.dtype).dtype.itemsize
-    packed = Layout("packed", (0, 1024), (1,))
     for layout in LAYOUTS:
         if not all(part in layout.name for part in options.only):
             continue
         for axis in layout.axes:
-            figures = {}
-            for name in options.statements:
-                fresh()
-                found = (
-                    _figure((packed, name, 1), (layout, name, axis), count, options) for _ in range(options.places)
-                )
-                figures[name] = statistics.median(found)
-            yield layout.name, axis, figures
+            yield layout.name, axis, {name: figure(layout, name, axis, options) for name in options.statements}
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def options_of(about: str | None) -> argparse.ArgumentParser:
+    """What may be said of how a figure is measured."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kib", type=int, default=SECOND_CACHE >> 12, help=f"of a source: {SECOND_CACHE >> 12}")
     parser.add_argument("--dtype", default="float32", help="of a source")
     parser.add_argument("--once", action="store_true", help="count what is read again from memory once")
     parser.add_argument("--statements", nargs="+", choices=tuple(STATEMENTS), default=tuple(STATEMENTS))
-    parser.add_argument("--only", nargs="+", default=(), help="parts of a layout's name")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--places", type=int, default=5, help="in memory, of whose figures the median is taken")
     parser.add_argument("--seconds", type=float, default=1e-3, help="of a turn")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = options_of(__doc__)
+    parser.add_argument("--only", nargs="+", default=(), help="parts of a layout's name")
     options = parser.parse_args(arguments)
     os.environ["EXPRTEN_NUM_THREADS"] = "1"
     with xt.options(num_threads=1):
