@@ -57,11 +57,12 @@ def arrange(
     other = across(walk.axes, walk.extents, walk.strides[count:]) if given.loose and not found.indexed else []
     ways = _ways(given, walk, over, other)
     block = [walk.block.lanes, *(k for k, _ in walk.block.axes if isinstance(k, int))] if walk.block else []
+    flat = (*walk.flat.rows[-1:], *walk.flat.columns[-2:]) if walk.flat else ()
     operands, unknown = _operands(
         [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))],
         [view.key.dtype for view in views],
         walk.strides,
-        None if found.indexed else [*walk.axes[-1 - walk.packed :], *other, *block],
+        None if found.indexed else [*walk.axes[-1 - walk.packed :], *other, *block, *flat],
         {
             *(range(2, blocks.MOST + 1) if block else ()),
             walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
@@ -101,6 +102,7 @@ def _ways(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[in
         packed=walk.packed,
         block=blocks.named(walk.block, same, axes, over) if walk.block else (),
         lanes=walk.block.lanes if walk.block else None,
+        flat=walk.flat,
         keeps=bool(same) and given.apart and not given.reverse,
         tiles=moved or (given.cpu and bool(other)),
         squares=given.cpu and fills_squares(axes, extents, beside),

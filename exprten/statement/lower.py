@@ -214,6 +214,10 @@ class _Lowering:
         found = {field.name: getattr(self.signature, field.name) for field in fields(Ways)}
         axes = {key: None if found[key] is None else axis(f"i{found[key]}") for key in ("onto", "lanes")}
         pairs = {key: tuple((size(name), many) for name, many in found[key]) for key in ("within", "block")}
+        if flat := self.signature.flat:
+            columns, rows = (tuple(axis(f"i{k}") for k in each) for each in (flat.columns, flat.rows))
+            along, down = (tuple(self.leaves[n].name for n in each) for each in (flat.along, flat.down))
+            found["flat"] = columns, rows, along, down
         return found | axes | pairs
 
     def _store(self, t: int, start: Value) -> tuple[Store, ...]:

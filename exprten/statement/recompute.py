@@ -83,7 +83,7 @@ class Reach:
 
     def __init__(self, nest: Nest) -> None:
         self.kernel = nest.kernel
-        self._columns, self._loops = nest.columns, not (nest.written or nest.turned)
+        self._columns, self._loops = nest.columns, not (nest.written or nest.turned or nest.kernel.flat)
         self._pieces = self._columns is None and any(isinstance(s, Pieces) and s.start is PIECE[0] for s in nest.body)
         spread = {leaf for s in statements(nest.body) if isinstance(s, Loop) for leaf, _ in s.spread}
         saved = self._columns.saved if self._columns else ()
@@ -98,6 +98,8 @@ class Reach:
 
     def of(self, value: Value) -> frozenset[Axis | Local]:
         """The axes that a value is evaluated again for, those of folds among them."""
+        if self.kernel.flat is not None:
+            return self._of_tiles(value.free)
         if value not in self._known:
             found = value.free
             for node, inside in self._inside:  # inner ones first
@@ -106,6 +108,19 @@ class Reach:
                     found |= node.free - ({self._columns.axis} if self._columns and self._strip(node) else set())
             self._known[value] = found
         return self._known[value]
+
+    def _of_tiles(self, free: frozenset[Axis | Local]) -> frozenset[Axis | Local]:
+        """The axes that a value is evaluated again for, where some are taken as one; what is evaluated once for a row of a tile counts as for all of it."""
+        assert self.kernel.flat is not None, "a kernel with axes that are taken as one"
+        (*others, inner), rows, *_ = self.kernel.flat
+        outer = [a for a in self._axes if a not in (*others, inner, *rows)]
+        if inner in free:
+            return frozenset(self._axes)
+        if free & {*others}:
+            return frozenset((*outer, *others, *(rows if free & {*rows} else ())))
+        if free & {*rows}:
+            return frozenset((*outer, *rows))
+        return frozenset(outer[: _deepest(outer, free)])
 
     def placed(self, value: Value) -> tuple[int | None, int]:
         """How many of the outermost loops evaluate a value, and the elements of the innermost axis for which it is once more, 0 for none.

@@ -23,6 +23,18 @@ class Operand:
     classes: tuple[int | None, ...]
 
 
+@dataclass(frozen=True)
+class Flat:
+    """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; and the
+    operands whose elements follow each other along these, and along those.
+    """
+
+    columns: tuple[int, ...]
+    rows: tuple[int, ...]
+    along: tuple[int, ...]
+    down: tuple[int, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ways:
     """What of the layouts decides how a kernel is scheduled: fields of `exprten_jit.ir.Kernel`, `onto` as the number of the axis, `within`
@@ -49,6 +61,7 @@ class Ways:
     first: tuple[
         tuple[tuple[str, ...], int, int], ...
     ] = ()  # room for folds that others need again, by the names of extents
+    flat: Flat | None = None  # axes that are taken as one
 
 
 # of these what holds of several statements in one pass

@@ -14,10 +14,12 @@ from ..expression.shape import Layout, broadcast_strides
 from .axes import Same
 from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
+from .flat import flat_axes
 from .gather import Gathered
 from .lying import rows_apart
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, short_rows
+from .signature import Flat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +65,7 @@ class Walk:
     packed: bool = False  # all of these have as many, few, and lie side by side
     beside: bool = False  # more lie side by side
     block: Block | None = None  # axes that are written out
+    flat: Flat | None = None  # axes that are taken as one
     pairs: Pairs = field(default_factory=dict)  # rows that are folded inside of another fold
 
 
@@ -81,7 +84,9 @@ def walked(given: Given) -> Walk:
     if woven := rows_apart(given.found, walk.axes, walk.extents, walk.strides):
         axes, extents = woven
         return replace(walk, axes=axes, extents=extents, short=extents[-2], packed=True)
-    return replace(walk, block=plain_block(given.found, walk.axes, walk.extents, walk.strides))
+    if block := plain_block(given.found, walk.axes, walk.extents, walk.strides):
+        return replace(walk, block=block)
+    return replace(walk, flat=flat_axes(given.found, walk.axes, walk.extents, walk.strides))
 
 
 def _folding(walk: Walk, given: Given, same: Same) -> Walk:

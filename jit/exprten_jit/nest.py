@@ -12,6 +12,8 @@ stmt ::= Let(value)                          # computed here, known to everythin
 | Squares(store, turned, ...)         # a tile that is turned as it is computed
 | Past(store, along, ...)             # a row of a tile, stored past the caches
 | Fetch(loads, when)                  # what is read later, a row of the next tile, fetched early
+| Bring(into, load, ...)              # what does not run on as the target does, in the target's order
+| Spread(into, value, ...)            # what is one for some columns of that order, for each of them
 | Vector(axis, low, high, ..., stores)  # `lanes` indices at a time
 nest ::= Nest(kernel, body, then)
 """
@@ -207,7 +209,7 @@ class Columns:
 
 SIDE = 64  # elements of a tile: four lines of float32
 LINE = 64  # bytes
-ONE_SIDE = index(SIDE)
+ONE_SIDE, ONE_ELEMENT = index(SIDE), index(1)
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,7 @@ class Blocks:
     """From `low` to `high`, `side` indices at a time, from `start` to `end`; where less than `least` would be left, these too. `scratch` is
     memory for so many elements of each leaf.
     With `past` the target runs on along this axis. `ahead` are the first index of the next block and 0, or after the last block the first
-    one's and `around`: how far it is along the axis of the loop around this one.
+    one's and `around`: how far it is along the axis of the loop around this one. Of each index the body runs over `inner` elements.
     """
 
     axis: Axis
@@ -265,6 +267,7 @@ class Blocks:
     side: Value = ONE_SIDE
     around: int = SIDE
     least: int = 1
+    inner: Value = ONE_ELEMENT
 
 
 @dataclass(frozen=True)
@@ -334,10 +337,73 @@ class Squares:
         return self.lanes * self.abreast
 
 
-Stmt = Let | Loop | Reduce | Strip | Pieces | Columns | Blocks | Turn | TurnBack | Squares | Past | Fetch | Vector
+FEWEST_BETWEEN = 5  # elements of a unit: of fewer squares do not pay
 
 
-Plain = Let | Turn | TurnBack | Squares | Past | Fetch | Vector  # statements without others inside
+@dataclass(frozen=True)
+class Bring:
+    """`load` for so many `columns`, and of what is `turned` for so many `rows`, along which it runs on, stored to scratch, `into`, at `place`, where
+    it runs on along the columns: in squares of `lanes`; or else `unit` columns at a time, where these lie side by side; those of so many units
+    that lie `between` each other; or one. Scratch has room for so many `places`.
+    """
+
+    into: Leaf
+    load: Load
+    column: Axis
+    columns: Value
+    row: Axis
+    rows: Value
+    place: Value
+    lanes: int
+    turned: bool
+    unit: Value | None
+    between: Value | None
+    places: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A `value` that is one for `unit` columns, of so many of them, stored to scratch for each."""
+
+    into: Leaf
+    value: Value
+    column: Axis
+    columns: Value
+    unit: Value
+    lanes: int
+    places: int
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """A table of `many` places at most: the `value` for all indices of some axes, each with its extent, the last one's following each other."""
+
+    into: Leaf
+    axes: tuple[tuple[Axis, Value], ...]
+    value: Value
+    many: int
+
+
+Stmt = (
+    Let
+    | Loop
+    | Reduce
+    | Strip
+    | Pieces
+    | Columns
+    | Blocks
+    | Turn
+    | TurnBack
+    | Squares
+    | Past
+    | Fetch
+    | Bring
+    | Spread
+    | Vector
+)
+
+
+Plain = Let | Turn | TurnBack | Squares | Past | Fetch | Bring | Spread | Vector  # statements without others inside
 
 
 @dataclass(frozen=True)
@@ -345,7 +411,7 @@ class Nest:
     """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together. `written`: rows that
     are folded have no loops. `turned`: the last two loops are in the other order. `folds` are those of the kernel that have others
     written out in them, or are computed by the nests of `first`, which run before, into `room` for so many elements of each leaf;
-    each with what it is here.
+    each with what it is here. `offsets` are tables that are made before.
     """
 
     kernel: Kernel
@@ -357,6 +423,7 @@ class Nest:
     folds: tuple[tuple[Value, Value], ...] = ()
     first: tuple[Nest, ...] = ()
     room: tuple[tuple[Leaf, int], ...] = ()
+    offsets: tuple[Offsets, ...] = ()
 
     @property
     def known(self) -> list[tuple[Value, Leaf]]:
@@ -392,6 +459,7 @@ class Nest:
         saved = [(c.block, leaf) for c in every if isinstance(c, Columns) for leaf, _ in c.saved]
         saved += [(many, leaf) for stmt in every if isinstance(stmt, Blocks) for many, leaf in stmt.scratch]
         saved += [(many, leaf) for nest in self.parts for leaf, many in nest.room]
+        saved += [(table.many, table.into) for nest in self.every for table in nest.offsets]
         strips = any(isinstance(stmt, Strip) for stmt in every)
         tops = [stmt for nest in self.every for stmt in nest.body if isinstance(stmt, Reduce)]
         folds = [node for stmt in tops for node in stmt.folds * (2 if stmt.body else 1)]  # elements wait as well

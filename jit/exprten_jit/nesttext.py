@@ -8,6 +8,7 @@ from .ir import Store, Value
 from .nest import (
     ZERO,
     Blocks,
+    Bring,
     Columns,
     Fetch,
     Let,
@@ -16,6 +17,7 @@ from .nest import (
     Past,
     Pieces,
     Reduce,
+    Spread,
     Squares,
     Stmt,
     Strip,
@@ -35,6 +37,9 @@ def show(nest: Nest) -> str:
 
 def _part(nest: Nest) -> str:
     lines = _Lines(Namer(*_roots(nest.body)))
+    for table in nest.offsets:
+        axes = ", ".join(f"{a.name} < {lines.value(n)}" for a, n in table.axes)
+        lines.lines.append(f"{table.into.name} = {lines.value(table.value)} for {axes}")
     lines.put(nest.body, 0)
     return "\n".join(lines.lines) + ("\nall loops downwards" if nest.kernel.reverse else "")
 
@@ -90,6 +95,12 @@ class _Lines:
                 case Turn(into, source, row, column):
                     what = f"{source.leaf.name}[{self.value(source.offset)}]"
                     self.lines.append(f"{pad}{into.name} = {what}, turned from {row.name} to {column.name}")
+                case Bring():
+                    self.bring(stmt, pad)
+                case Spread(into, value, column, _, unit):
+                    self.lines.append(
+                        f"{pad}{into.name}[{column.name}] = {self.value(value)}, one for {self.value(unit)}"
+                    )
                 case TurnBack(tile, store, row, column):
                     what = f"{store.leaf.name}[{self.value(store.offset)}]"
                     self.lines.append(f"{pad}{what} = {tile.name}, turned from {column.name} to {row.name}")
@@ -173,6 +184,17 @@ class _Lines:
                 f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}{turned}"
             )
         self.put([stmt.past] if stmt.past else [], depth + 1)
+
+    def bring(self, stmt: Bring, pad: str) -> None:
+        how = ""
+        if stmt.turned:
+            how = f", turned from {stmt.row.name} to {stmt.column.name}"
+        elif stmt.between is not None:
+            how = f", turned, {self.value(stmt.unit)} by {self.value(stmt.between)}" if stmt.unit is not None else ""
+        elif stmt.unit is not None:
+            how = f", {self.value(stmt.unit)} at a time"
+        what = f"{stmt.load.leaf.name}[{self.value(stmt.load.offset)}]"
+        self.lines.append(f"{pad}{stmt.into.name}[{self.value(stmt.place)}] = {what}{how}")
 
     def define(self, value: Value, pad: str) -> None:
         self.lines.extend(f"{pad}let {line}" for line in self.namer.lines(value))

@@ -18,6 +18,7 @@ from .cuts import PIECE, PIECE_NAME, cuts_of, pieced
 from .derived import OwnName
 from .dtypes import INDEX
 from .early import folded_rows, next_row, packed_rows
+from .flat import flattened
 from .folds import combined, folds_of, owns_rows, vector_axis
 from .ir import Axis, Fold, Kernel, Load, Local, Store, Value, index, local
 from .keeping import kept, kept_before
@@ -39,6 +40,10 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
     if kernel.block and (nest := _of_blocks(kernel, machine)):
         return nest
+    if kernel.flat:
+        if nest := flattened(kernel, machine):
+            return nest
+        kernel = replace(kernel, flat=None)
     if before := beforehand(kernel):
         return _after(before, kernel, machine)
     kernel = _left(kernel) if kernel.first else kernel

@@ -12,6 +12,7 @@ from .ir import Component, Const, Fold, Load, Op, Value, index
 from .nest import (
     ONE,
     Blocks,
+    Bring,
     Columns,
     Fetch,
     Let,
@@ -20,6 +21,7 @@ from .nest import (
     Past,
     Pieces,
     Reduce,
+    Spread,
     Squares,
     Stmt,
     Strip,
@@ -61,14 +63,18 @@ def _work(stmt: Stmt) -> Value:
     match stmt:
         case Let() | Past() | Fetch():
             return index(0)
+        case Bring(into):
+            return index(4 * into.dtype.itemsize)
+        case Spread(into, value):
+            return _elements([value], 1) // SCALAR + 2 * into.dtype.itemsize
         case Turn() | TurnBack():
             leaf = stmt.into if isinstance(stmt, Turn) else stmt.tile
             return index(4 * leaf.dtype.itemsize)
         case Squares(stores):
             return _elements([s.value for s in stores], stmt.lanes) + 2 * len(stores) * stores[0].leaf.dtype.itemsize
         case Blocks(_, low, high, _, _, body):
-            return work(body) if low.free | high.free else (high - low) * work(body)
-        case Loop(_, _, body) | Columns(_, _, _, _, _, _, body) if stmt.low.free:
+            return work(body) if low.free | high.free else (high - low) * stmt.inner * work(body)
+        case Loop(_, extent, body) | Columns(_, extent, _, _, _, _, body) if stmt.low.free | extent.free:
             return work(body)  # for an element of a block, or of a piece
         case Loop(_, extent, body) | Pieces(_, extent, _, _, _, _, body) | Columns(_, extent, _, _, _, _, body):
             return extent * work(body)
@@ -126,6 +132,8 @@ def levels(stmt: Range) -> list[Range]:
     while isinstance(stmt, Loop | Blocks):
         inner = [s for s in stmt.body if not isinstance(s, Let)]
         if len(inner) != 1 or not isinstance(inner[0], Loop | Blocks | Vector):
+            break
+        if (inner[0].extent if isinstance(inner[0], Loop) else inner[0].high).free:  # of a tile
             break
         stmt = inner[0]
         found.append(stmt)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from ..ir import Load
 from ..nest import (
     Blocks,
+    Bring,
     Columns,
     Fetch,
     Let,
@@ -20,6 +21,7 @@ from ..nest import (
     Past,
     Pieces,
     Reduce,
+    Spread,
     Squares,
     Stmt,
     Strip,
@@ -67,6 +69,10 @@ class Loops(Outer):
                     self.turn_back(stmt, known)
                 case Squares():
                     self.squares(stmt, known)
+                case Bring():
+                    self.bring(stmt, known)
+                case Spread():
+                    self.spread(stmt, known)
                 case Past():
                     self.past_row(stmt, known, "0")
                 case Fetch():

@@ -13,10 +13,10 @@ from ..dtypes import DType
 from ..ir import Load
 from ..nest import LINE, Squares
 from ..pairs import twins
+from .llvm_bring import Brought
 from .llvm_memory import Known, Where
 from .llvm_narrow import even_and_odd, side_by_side
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_tile import Tiles
 from .llvm_values import Group
 
 
@@ -37,7 +37,7 @@ class Tile:
     staged: str
 
 
-class Lines(Tiles):
+class Lines(Brought):
     """Emits what turns whole lines, and what all squares have in common."""
 
     def whole_lines(self, stmt: Squares, tile: Tile, row: str, column: str) -> None:

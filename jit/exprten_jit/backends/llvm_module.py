@@ -129,6 +129,8 @@ class _Module(Parts):
         """The function that runs a part of a loop."""
         outside = self.text, self.address, self.waiting
         known, first = self._within(before)
+        for table in self.nest.offsets:
+            self.offsets(table, known)
         if len(loops) == 1:
             self.bounds = {id(loops[0]): ("%low", "%high")}
         else:

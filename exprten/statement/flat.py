@@ -1,0 +1,96 @@
+"""Which axes of a statement are taken as one row: several short ones, where something lies across the target."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import prod
+
+from .gather import Gathered
+from .lying import MOST_WOVEN, rows_run_on
+from .signature import Flat
+
+LONG, DEEP = (
+    64,
+    MOST_WOVEN + 1,
+)  # elements of a row, and of what runs on along other axes: from there on one axis is enough
+MOST_SQUARED = 32  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
+LEAST = 2048  # elements of a statement: for fewer no table is worth making
+
+
+def flat_axes(
+    found: Gathered, axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]]
+) -> Flat | None:
+    """The axes of a statement without folds that are taken as one, if there are any; of operands with these strides, the target first."""
+    if len(axes) < 2 or found.several or prod(extents) < LEAST or strides[0][axes[-1]] != 1:
+        return None
+    if rows_run_on(extents, strides) or any(leaf.key.dtype.kind == "c" for leaf in found.leaves):
+        return None
+    lengths = dict(zip(axes, extents, strict=True))
+    columns, rows = _chains(axes, lengths, strides)
+    inner = columns[-1]
+    others = [s for s in strides if not _runs_on(s, columns, lengths) and any(s[k] for k in columns)]
+    far = any(s[inner] not in (0, 1) for s in others)
+    if not others or len(columns) + len(rows) < 2 + (len(rows) > 0):
+        return None
+    if lengths[inner] > MOST_WOVEN and not any(all(s) for s in others):  # what is broadcast is read as it is
+        return None
+    if far and rows:
+        if min(lengths[inner], lengths[rows[-1]]) > MOST_SQUARED:
+            return None
+    elif lengths[inner] >= LONG:
+        return None
+    return Flat(tuple(columns), tuple(rows), _running(strides, columns, lengths), _running(strides, rows, lengths))
+
+
+def _chains(
+    axes: Sequence[int], lengths: dict[int, int], strides: Sequence[Sequence[int]]
+) -> tuple[list[int], list[int]]:
+    """The axes along which the target runs on, and others along which most of what lies across it does; each until there are enough elements."""
+    columns, rows, inner = [axes[-1]], list[int](), axes[-1]
+    far = [s for s in strides if s[inner] not in (0, 1)]
+    along = {k: [s for s in far if s[k] == 1] for k in axes[:-1]}
+    first = max(along, key=lambda k: len(along[k]))
+    if along[first]:
+        rows = [first]
+    for most in (DEEP, LONG):
+        columns = _longer(columns, rows, axes, lengths, strides[:1], most)
+        rows = _longer(rows, columns, axes, lengths, along[first], DEEP) if rows else rows
+    if prod(lengths[k] for k in columns) < DEEP:
+        columns, rows = _longer(columns, [], axes, lengths, strides[:1], LONG), []
+    return columns, rows or _lines(columns, axes, lengths, strides)
+
+
+def _lines(
+    columns: Sequence[int], axes: Sequence[int], lengths: dict[int, int], strides: Sequence[Sequence[int]]
+) -> list[int]:
+    """The axis along which rows of few elements that are read follow each other: those of a line are read one after the other."""
+    few = lengths[columns[-1]]
+    found = [k for k in axes if k not in columns and any(s[columns[-1]] == 1 and s[k] == few for s in strides[1:])]
+    return found[-1:]
+
+
+def _longer(
+    chain: list[int],
+    others: Collection[int],
+    axes: Sequence[int],
+    lengths: dict[int, int],
+    strides: Sequence[Sequence[int]],
+    most: int,
+) -> list[int]:
+    """A chain of axes, the nearest last, with those along which all of some operands run on, until there are so many elements."""
+    chain = list(chain)
+    while (many := prod(lengths[k] for k in chain)) < most:
+        near = [k for k in axes if k not in chain and k not in others and all(s[k] == many for s in strides)]
+        if not near:
+            break
+        chain.insert(0, near[0])
+    return chain
+
+
+def _runs_on(steps: Sequence[int], axes: Sequence[int], lengths: dict[int, int]) -> bool:
+    """Whether elements along some axes follow each other."""
+    return all(steps[k] == prod(lengths[j] for j in axes[n + 1 :]) for n, k in enumerate(axes))
+
+
+def _running(strides: Sequence[Sequence[int]], axes: Sequence[int], lengths: dict[int, int]) -> tuple[int, ...]:
+    return tuple(n for n, steps in enumerate(strides) if axes and _runs_on(steps, axes, lengths))

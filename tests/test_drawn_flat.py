@@ -1,0 +1,100 @@
+"""Short axes that are taken as one row: drawn statements are NumPy's bits, in every type and at every width, for any threads; and nothing beyond
+their operands is read or stored.
+"""
+
+import operator
+import random
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+from strategies import DTYPES, HALVES, assert_same_bits, place
+from test_drawn_types import OPTIONS
+
+import exprten as xt
+
+SHORT = (2, 3, 4, 5, 6, 7, 8, 11, 12, 16, 17, 21, 24, 31, 32, 33)
+OPERATORS = (operator.add, operator.sub, operator.mul)
+
+
+def shape_of(rng: random.Random) -> list[int]:
+    """Some short axes, at least 2,048 elements."""
+    shape = [rng.choice(SHORT) for _ in range(rng.randint(2, 4))]
+    shape.append(max(2, -(-rng.randint(2048, 9000) // prod(shape))))
+    rng.shuffle(shape)
+    return shape
+
+
+def statement(operands: list[Any], signs: list[Callable[[Any, Any], Any]]) -> Any:
+    """The operands brought together."""
+    found = operands[0] if len(operands) > 1 else signs[0](operands[0], operands[0])
+    for x, sign in zip(operands[1:], signs, strict=False):
+        found = sign(found, x)
+    return found
+
+
+def turned(rng: random.Random, axes: int, straight: float) -> list[int]:
+    order = list(range(axes))
+    return order if rng.random() < straight else rng.sample(order, axes)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of what overflows
+@pytest.mark.parametrize("seed", range(64))
+def test_drawn_statements_are_numpys(seed: int) -> None:
+    rng = random.Random(seed)
+    dtype = rng.choice((*HALVES, *(np.dtype("float32"),) * 4, *DTYPES))
+    for _ in range(2):
+        shape, numbers = shape_of(rng), np.random.default_rng(rng.randrange(1 << 30))
+        lie, axes = [], len(shape)
+        for n in range(rng.randint(1, 3)):
+            order, mine = turned(rng, axes, 0.3), [1 if n and rng.random() < 0.4 else m for m in shape]
+            x = (numbers.standard_normal([mine[k] for k in order]) * 9).astype(dtype)
+            lie.append((x, tuple(np.argsort(order)), rng.choice(("contiguous", "contiguous", "contiguous", "padded"))))
+        signs: list[Any] = [rng.choice((operator.or_, operator.xor) if dtype.kind == "b" else OPERATORS) for _ in lie]
+        order, add = turned(rng, axes, 0.5), dtype.kind != "b" and rng.random() < 0.3
+        back, start = tuple(np.argsort(order)), (numbers.standard_normal(shape) * 9).astype(dtype)
+        want = statement([x.transpose(at) for x, at, _ in lie], signs)
+        want = start + want if add else want
+        for bits, threads in OPTIONS:
+            with xt.options(vector_bits=bits, num_threads=threads):
+                operands = [xt.transpose(xt.asarray(place(x, how).array), at) for x, at, how in lie]
+                made = place(start.transpose(order))
+                xt.assign(
+                    xt.transpose(xt.asarray(made.array), back), "add" if add else "write", statement(operands, signs)
+                )
+            what = f"{seed}: {dtype}{shape}, {bits} bits, {threads} threads"
+            assert_same_bits(made.array.transpose(back), want, what)
+            made.assert_untouched()
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "how"),
+    [
+        ((3, 100, 218), (2, 1, 0), "turned from row to column"),
+        ((100, 64, 3), (2, 1, 0), "turned from row to column"),
+        ((8, 128, 24, 2), (2, 1, 0, 3), "n3 at a time"),
+        ((744, 8, 11), (0, 2, 1), "turned, n2 by (right - left)"),
+    ],
+)
+def test_what_lies_across_short_axes_is_brought(shape: tuple[int, ...], order: tuple[int, ...], how: str) -> None:
+    x = xt.transpose(xt.ones(shape), order)
+    plan = xt.plan(xt.zeros(x.shape), x * 3)
+    assert how in plan.nest
+    assert plan.nest.count("brought0[") == 2  # where it is brought, and where it is read
+    assert plan.recompute == 1
+
+
+def test_what_is_one_for_a_row_is_computed_once_for_it() -> None:
+    x, v = xt.transpose(xt.ones((8, 128, 24, 2)), (2, 1, 0, 3)), xt.ones((24, 128, 8, 1))
+    plan = xt.plan(xt.zeros(x.shape), x / xt.sqrt(v))
+    assert "= sqrt(x2[" in plan.nest
+    assert "one for n3" in plan.nest
+    assert plan.recompute == 1
+
+
+def test_a_row_or_a_column_is_no_reason_to_bring_anything() -> None:
+    for row, column in (((1, 40, 40), (40, 1, 40)), ((1, 640, 3), (480, 640, 1))):
+        shape = [max(a, b) for a, b in zip(row, column, strict=True)]
+        assert "brought" not in xt.plan(xt.zeros(shape), xt.ones(row) + xt.ones(column)).nest
