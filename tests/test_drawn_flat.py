@@ -98,3 +98,12 @@ def test_a_row_or_a_column_is_no_reason_to_bring_anything() -> None:
     for row, column in (((1, 40, 40), (40, 1, 40)), ((1, 640, 3), (480, 640, 1))):
         shape = [max(a, b) for a, b in zip(row, column, strict=True)]
         assert "brought" not in xt.plan(xt.zeros(shape), xt.ones(row) + xt.ones(column)).nest
+
+
+def test_what_runs_on_along_the_source_is_computed_there_and_turned() -> None:
+    x, a = xt.transpose(xt.ones((3, 100, 218)), (2, 1, 0)), xt.transpose(xt.ones((100, 218)), (1, 0))
+    plan = xt.plan(xt.zeros(x.shape), xt.exp(x - a[:, :, None]))
+    assert "made0[" in plan.nest
+    assert plan.recompute == 1
+    few = xt.transpose(xt.ones((100, 218, 5)), (1, 0, 2))  # of which a vector has too few
+    assert "made" not in xt.plan(xt.zeros((218, 100, 5)), xt.exp(few - a[:, :, None])).nest

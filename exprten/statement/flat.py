@@ -39,7 +39,8 @@ def flat_axes(
             return None
     elif lengths[inner] >= LONG:
         return None
-    return Flat(tuple(columns), tuple(rows), _running(strides, columns, lengths), _running(strides, rows, lengths))
+    along, down = (_running(strides, chain, lengths) for chain in (columns, rows))
+    return Flat(tuple(columns), tuple(rows), along, down, prod(lengths[k] for k in rows) >= DEEP)
 
 
 def _chains(

@@ -217,7 +217,7 @@ class _Lowering:
         if flat := self.signature.flat:
             columns, rows = (tuple(axis(f"i{k}") for k in each) for each in (flat.columns, flat.rows))
             along, down = (tuple(self.leaves[n].name for n in each) for each in (flat.along, flat.down))
-            found["flat"] = columns, rows, along, down
+            found["flat"] = columns, rows, along, down, flat.deep
         return found | axes | pairs
 
     def _store(self, t: int, start: Value) -> tuple[Store, ...]:

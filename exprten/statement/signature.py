@@ -25,14 +25,15 @@ class Operand:
 
 @dataclass(frozen=True)
 class Flat:
-    """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; and the
-    operands whose elements follow each other along these, and along those.
+    """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; the
+    operands whose elements follow each other along these, and along those; and whether those others fill a vector.
     """
 
     columns: tuple[int, ...]
     rows: tuple[int, ...]
     along: tuple[int, ...]
     down: tuple[int, ...]
+    deep: bool
 
 
 @dataclass(frozen=True, kw_only=True)

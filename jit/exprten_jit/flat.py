@@ -7,22 +7,22 @@ after the other. How far from its first each element of a row lies is in a table
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
 from .dtypes import INDEX
-from .ir import Axis, Kernel, Leaf, Load, Local, Op, Value, index, load, local
+from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, index, load, local
 from .ir import axis as named_axis
 from .nest import FEWEST_BETWEEN, Blocks, Bring, Loop, Machine, Nest, Offsets, Spread, Stmt
 from .placing import loop_over, place
-from .rewrite import affine, eager, rewrite, steps, substitute, walk
+from .rewrite import affine, eager, rewrite, steps, substitute
 from .vectors import roots_of
 
 LONG, DEEP = 128, 16  # elements of a tile along the target, and along a source
 LONGEST = 2 * LONG  # where nothing is turned
 MOST_DEEP = 2 * DEEP  # where that runs on over several axes
-STRIDE = LONG + 16  # elements from row to row of scratch: a vector more
+BOTH, BOTH_BYTES = 64, 256  # of both, where something is computed along the source and has no more bytes
 MOST_LANES = 16
 ROOM = 64 << 10  # bytes of scratch
 COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
@@ -93,19 +93,21 @@ class _Chain:
 def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
     """The loop nest of a kernel some of whose axes are taken as one; None where scratch has no room for it."""
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
-    extents, (across, down, along, on) = dict(kernel.axes), kernel.flat
-    loads = (x for x in walk(*(s.value for s in kernel.stores)) if isinstance(x, Load))
-    most = LONG if down and any(steps(x, down[-1]) == 1 for x in loads) else LONGEST
-    columns = _Chain(
-        _pairs(across, extents), COLUMN, local("left", INDEX), local("right", INDEX), most, frozenset(along)
-    )
-    most = DEEP if len(down) == 1 else MOST_DEEP
-    rows = _Chain(_pairs(down, extents), ROW, local("top", INDEX), local("bottom", INDEX), most, frozenset(on))
-    made = _Flat(kernel, machine, columns, rows if down else None)
-    if sum(x.places * x.into.dtype.itemsize for x in made.brought) > ROOM:
+    extents, (across, down, along, on, _) = dict(kernel.axes), kernel.flat
+    made = _better_along_rows(kernel)
+    long, deep = LONGEST, DEEP if len(down) == 1 else MOST_DEEP
+    if down and any(steps(x, down[-1]) == 1 for x in _loads(kernel)):
+        long = LONG
+    if made:
+        long, deep = BOTH, BOTH if all(x.dtype.itemsize <= BOTH_BYTES // BOTH for x in made) else MOST_DEEP
+    left, right, top, bottom = (local(name, INDEX) for name in ("left", "right", "top", "bottom"))
+    columns = _Chain(_pairs(across, extents), COLUMN, left, right, long, frozenset(along))
+    rows = _Chain(_pairs(down, extents), ROW, top, bottom, deep, frozenset(on))
+    flat = _Flat(kernel, machine, columns, rows if down else None, made)
+    if sum(many * leaf.dtype.itemsize for many, leaf in flat.scratch) > ROOM:
         return None
     outer = [(a, n) for a, n in kernel.axes if a not in (*across, *down)]
-    body = made.loops(outer, frozenset(), set())
+    body = flat.loops(outer, frozenset(), set())
     return Nest(kernel, tuple(body), offsets=tuple(x for chain in (columns, rows) for x in chain.offsets))
 
 
@@ -113,19 +115,103 @@ def _pairs(axes: Iterable[Axis], extents: dict[Axis, Value]) -> tuple[tuple[Axis
     return tuple((a, extents[a]) for a in axes)
 
 
+def _loads(kernel: Kernel) -> list[Load]:
+    return [x for x in _elements([s.value for s in kernel.stores]) if isinstance(x, Load)]
+
+
+def _elements(roots: Iterable[Value]) -> Iterator[Value]:
+    """What is computed for an element, no offsets."""
+    stack, seen = list(roots), set[Value]()
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            if isinstance(node, Op):
+                stack.extend(reversed(eager(node)))
+
+
+def _better_along_rows(kernel: Kernel) -> list[Value]:
+    """The largest values that are computed along rows, and turned then: several things would have to be brought for them, and all run on along rows,
+    or are one for all. But nothing in them is one for a row of the innermost axis: it is computed once for that.
+    """
+    assert kernel.flat is not None, "a kernel with axes to be taken as one"
+    (*others, inner), down, along, on, deep = kernel.flat
+
+    def is_one(value: Value, axes: Iterable[Axis]) -> bool:
+        return not any(a in value.free for a in axes)
+
+    def runs_down(x: Load) -> bool:
+        return steps(x, down[0]) == 1 if len(down) == 1 else x.leaf.name in on
+
+    def good(value: Value) -> bool:
+        every = list(_elements([value]))
+        loads = [x for x in every if isinstance(x, Load)]
+        foreign = [x for x in loads if not is_one(x, (*others, inner)) and x.leaf.name not in along]
+        return (
+            len(foreign) > 1
+            and all(is_one(x, down) or runs_down(x) for x in loads)
+            and any(not is_one(x, down) and not is_one(x, [inner]) for x in foreign)
+            and not any(isinstance(x, Op) and is_one(x, [inner]) and not is_one(x, others) for x in every)
+        )
+
+    if not deep:
+        return []
+    stack, found = [s.value for s in kernel.stores], dict[Value, None]()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Op) and good(node):
+            found[node] = None
+        elif isinstance(node, Op):
+            stack.extend(reversed(eager(node)))
+    return list(found)
+
+
 class _Flat:
     """Makes the loops over tiles."""
 
-    def __init__(self, kernel: Kernel, machine: Machine, columns: _Chain, rows: _Chain | None) -> None:
+    def __init__(
+        self, kernel: Kernel, machine: Machine, columns: _Chain, rows: _Chain | None, along_rows: Sequence[Value]
+    ) -> None:
         self.machine, self.columns, self.rows = machine, columns, rows
+        self.length = columns.most + MOST_LANES  # elements from row to row of scratch: a vector more
         self.brought: list[Bring | Spread] = []
-        known: dict[Value, Value] = {}
-        for x in self._apart([s.value for s in kernel.stores]):
+        self.made: list[Store] = []
+        known = {x: self._turned_later(x) for x in along_rows}
+        for x in self._apart([substitute(s.value, known) for s in kernel.stores]):
             known[x] = self._known(x)
         stores = (
             replace(s, offset=self._moved(s.leaf, s.offset), value=substitute(s.value, known)) for s in kernel.stores
         )
         self.kernel = replace(kernel, stores=tuple(stores))
+
+    @property
+    def scratch(self) -> tuple[tuple[int, Leaf], ...]:
+        """Elements of each leaf."""
+        deep = self.rows.most + MOST_LANES if self.rows else 0
+        made = [(self.columns.most * deep, s.leaf) for s in self.made]
+        return (*((x.places, x.into) for x in self.brought), *made)
+
+    def _turned_later(self, value: Value) -> Value:
+        """What stands for a value that is computed along rows."""
+        assert self.rows is not None, "values along rows"
+        made = Leaf(f"made{len(self.made)}", value.dtype)
+        at = COLUMN * (self.rows.most + MOST_LANES) + ROW
+        self.made.append(Store(made, at, self._over_tiles(value)))
+        return self._turned(load(made, at))
+
+    def _turned(self, x: Value) -> Value:
+        """What stands for a load that runs on along rows."""
+        assert isinstance(x, Load) and self.rows is not None, "a load along rows"
+        bring = self._bring(x)
+        places, place = self.length * self.rows.most, COLUMN + ROW * self.length
+        self.brought.append(replace(bring, turned=True, rows=self.rows.many, place=place, places=places))
+        return load(bring.into, place)
+
+    def _bring(self, x: Load) -> Bring:
+        lanes = min(MOST_LANES, self.machine.vector_bits // x.leaf.dtype.bits)
+        into = Leaf(f"brought{len(self.brought)}", x.leaf.dtype)
+        return Bring(into, x, COLUMN, self.columns.many, ROW, index(1), COLUMN, lanes, False, None, None, self.length)
 
     def _apart(self, roots: Iterable[Value]) -> list[Value]:
         """What is loaded, and the largest values that are one for a row of the target's innermost axis, but not for all columns."""
@@ -139,7 +225,7 @@ class _Flat:
                 found[node] = None
             elif isinstance(node, Op):
                 stack.extend(reversed(eager(node)))
-        return list(found)
+        return [x for x in found if COLUMN not in x.free]
 
     def _moved(self, leaf: Leaf, offset: Value) -> Value:
         """An offset in terms of rows and columns of a tile."""
@@ -152,35 +238,28 @@ class _Flat:
     def _known(self, value: Value) -> Value:
         """What stands for a value in a tile: itself, or what is brought for it."""
         columns, x = self.columns, self._over_tiles(value)
-        (inner, few), into = columns.axes[-1], Leaf(f"brought{len(self.brought)}", value.dtype)
-        lanes = min(MOST_LANES, self.machine.vector_bits // value.dtype.computed.bits)
+        inner, few = columns.axes[-1]
         if COLUMN not in x.free:
             return x
         if inner not in value.free:
-            self.brought.append(Spread(into, x, COLUMN, columns.many, few, lanes, columns.most + MOST_LANES))
+            into = Leaf(f"brought{len(self.brought)}", value.dtype)
+            lanes = min(MOST_LANES, self.machine.vector_bits // value.dtype.computed.bits)
+            self.brought.append(Spread(into, x, COLUMN, columns.many, few, lanes, self.length))
             return load(into, COLUMN)
         assert isinstance(value, Load) and isinstance(x, Load), "an operation along the target's row is computed there"
         if steps(x, COLUMN) in (1, -1):
             return x
-        turned = self.rows is not None and steps(x, ROW) == 1
-        if not turned and affine(x.offset, COLUMN):
+        if self.rows is not None and steps(x, ROW) == 1:
+            return self._turned(x)
+        if affine(x.offset, COLUMN):
             return x  # at regular distances: vectors are read so
-        lanes, masked = (
-            min(MOST_LANES, self.machine.vector_bits // into.dtype.bits),
-            into.dtype.bits in self.machine.masked_bits,
-        )
-        bring = Bring(
-            into, x, COLUMN, columns.many, ROW, index(1), COLUMN, lanes, False, None, None, columns.most + MOST_LANES
-        )
-        if turned and self.rows is not None:
-            place = COLUMN + ROW * STRIDE
-            bring = replace(bring, turned=True, rows=self.rows.many, place=place, places=STRIDE * MOST_DEEP)
-        elif masked and steps(value, inner) == 1:
+        bring, masked = self._bring(x), x.leaf.dtype.bits in self.machine.masked_bits
+        if masked and steps(value, inner) == 1:
             bring = replace(bring, unit=few)
-        elif masked and lanes >= FEWEST_BETWEEN and steps(value, columns.axes[-2][0]) == 1:
+        elif masked and bring.lanes >= FEWEST_BETWEEN and steps(value, columns.axes[-2][0]) == 1:
             bring = replace(bring, unit=few, between=columns.between, places=columns.most + MOST_LANES**2)
         self.brought.append(bring)
-        return load(into, bring.place)
+        return load(bring.into, COLUMN)
 
     # the loops, from the outermost
 
@@ -200,15 +279,25 @@ class _Flat:
             return [*placed, self._blocks(columns, [*placed_here, *first, *self._row(bound, done)])]
         within = bound | {rows.start, rows.end}
         lets = self._placed(within, done)
+        made = self._made(within, done)
         turned = [x for x in self.brought if isinstance(x, Bring) and x.turned]
         late = [x for x in self.brought if x not in first and x not in turned]
         row = [*self._placed(within | {ROW}, done), *late, *self._row(within | {ROW}, done)]
-        tiles = self._blocks(rows, [*lets, *turned, Loop(ROW, rows.many, tuple(row))])
+        tiles = self._blocks(rows, [*lets, *made, *turned, Loop(ROW, rows.many, tuple(row))])
         return [*placed, self._blocks(columns, [*placed_here, *first, tiles])]
+
+    def _made(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
+        """What is computed along rows, a column after the other."""
+        if not self.made or self.rows is None:
+            return []
+        done, stores, within = set(done), tuple(self.made), bound | {COLUMN}
+        body = loop_over(self.kernel, self.machine, ROW, index(0), self.rows.many, stores, within, done)
+        return [Loop(COLUMN, self.columns.many, tuple(body))]
 
     def _placed(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is known so far."""
         needed = [x.load.offset if isinstance(x, Bring) else x.value for x in self.brought]
+        needed += roots_of(self.made)
         return place([*roots_of(self.kernel.stores), *needed], self.machine, bound, done)
 
     def _row(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
@@ -218,8 +307,7 @@ class _Flat:
 
     def _blocks(self, chain: _Chain, body: Sequence[Stmt]) -> Blocks:
         """A loop over tiles."""
-        (a, extent), outermost = chain.axes[0], chain is self.columns
-        scratch = tuple((x.places, x.into) for x in self.brought) if outermost else ()
+        (a, extent), scratch = chain.axes[0], self.scratch if chain is self.columns else ()
         start, end = chain.start, chain.end
         return Blocks(a, index(0), extent, start, end, tuple(body), scratch, side=chain.each, inner=chain.inner)
 

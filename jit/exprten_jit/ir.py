@@ -228,7 +228,7 @@ class Kernel:
     and `lanes` the axis that vectors run along then. `first`: of folds that depend on axes with extents of these names and are needed again by
     others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
     `flat`: axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; and
-    the names of leaves whose elements follow each other along the first, and along the second.
+    the names of leaves whose elements follow each other along the first, and along the second; and whether the second fill a vector.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -254,7 +254,7 @@ class Kernel:
     block: tuple[tuple[Value, int], ...] = ()
     lanes: Axis | None = None
     first: tuple[tuple[tuple[str, ...], int, int], ...] = ()
-    flat: tuple[tuple[Axis, ...], tuple[Axis, ...], tuple[str, ...], tuple[str, ...]] | None = None
+    flat: tuple[tuple[Axis, ...], tuple[Axis, ...], tuple[str, ...], tuple[str, ...], bool] | None = None
 
     @property
     def written(self) -> int:
