@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from strategies import DTYPES, HALVES, assert_same_bits, place
-from test_drawn_types import OPTIONS
+from test_drawn_folds import laid_out
+from test_drawn_types import OPTIONS, Drawn, operands_of
 
 import exprten as xt
+from exprten.statement import direct, flat, launch
 
 SHORT = (2, 3, 4, 5, 6, 7, 8, 11, 12, 16, 17, 21, 24, 31, 32, 33)
 OPERATORS = (operator.add, operator.sub, operator.mul)
@@ -107,3 +109,49 @@ def test_what_runs_on_along_the_source_is_computed_there_and_turned() -> None:
     assert plan.recompute == 1
     few = xt.transpose(xt.ones((100, 218, 5)), (1, 0, 2))  # of which a vector has too few
     assert "made" not in xt.plan(xt.zeros((218, 100, 5)), xt.exp(few - a[:, :, None])).nest
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of what overflows
+@pytest.mark.parametrize("seed", range(48))
+def test_folds_beside_are_what_they_are_in_loops(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(seed)
+    dtype = rng.choice((*HALVES, *(np.dtype("float32"),) * 4, *(d for d in DTYPES if d.kind != "b")))
+    kind, shape = "i" if dtype.kind in "iu" else "f", shape_of(rng)
+    data = operands_of(rng, np.random.default_rng(seed), shape, dtype, kind, 0.4)
+    straight, depth, draw = 0.3 if rng.random() < 0.7 else 1, rng.randint(1, 3), rng.randrange(1 << 30)
+    lie = [(turned(rng, len(shape), straight), rng.choice(("packed", "packed", "reversed"))) for _ in data]
+    order, mode = turned(rng, len(shape), 0.3), rng.choice(("write", "write", "add"))
+
+    def computed(bits: int | None, threads: int) -> np.ndarray:
+        launch._launches.clear()
+        direct._made.clear()
+        direct._optioned.clear()
+        with xt.options(vector_bits=bits, num_threads=threads, max_recompute=1e9):
+            value = Drawn(draw, xt, [laid_out(x, *how) for x, how in zip(data, lie, strict=True)], kind).whole(depth)
+            y = xt.transpose(xt.ones([value.shape[k] for k in order], dtype=value.dtype), tuple(np.argsort(order)))
+            xt.assign(y, mode, value)
+        return y.numpy().copy()
+
+    found = [computed(bits, threads) for bits, threads in OPTIONS]
+    monkeypatch.setattr(flat, "LEAST", 1 << 60)
+    want = computed(None, 1)
+    for y, how in zip(found, OPTIONS, strict=True):
+        assert_same_bits(y, want, f"{seed}: {dtype}{shape}, {how}")
+
+
+def softmax(x: xt.Expr, axis: int) -> xt.Expr:
+    powers = xt.exp(x - xt.max(x, axis, keepdims=True))
+    return powers / xt.sum(powers, axis, keepdims=True)
+
+
+@pytest.mark.parametrize(("shape", "order", "axis"), [((16, 3, 1365), (0, 2, 1), 1), ((32, 48, 42), (2, 1, 0), 1)])
+def test_folds_are_computed_before_what_lies_across(shape: tuple[int, ...], order: tuple[int, ...], axis: int) -> None:
+    data = np.random.default_rng(0).standard_normal(shape).astype("float32")
+    x = xt.transpose(xt.asarray(data), order)
+    y = xt.zeros(x.shape)
+    plan = xt.plan(y, softmax(x, axis))
+    assert plan.nest.count("known") >= 4  # two folds, each stored and brought
+    assert plan.scratch_bytes <= 160 << 10
+    y[...] = softmax(x, axis)
+    powers = np.exp(data.transpose(order) - data.transpose(order).max(axis, keepdims=True))
+    np.testing.assert_allclose(y.numpy(), powers / powers.sum(axis, keepdims=True), 1e-5)

@@ -16,7 +16,7 @@ from ..modes import Mode
 from ..options import Options
 from . import blocks
 from .axes import Folded, Same, folded, merged
-from .before import computed_before
+from .before import all_before, computed_before
 from .gather import WEAK, Gathered, ones
 from .lying import TILED, across, fills_squares, narrow_rows, rows_run_on, turns
 from .nested import named
@@ -49,7 +49,15 @@ def arrange(
     layouts = [*goals, *(found.layouts[n - count] for n in first)]
     cpu = target.device.kind == "cpu"
     given = Given(
-        found=found, layouts=layouts, same=same, joined=joined, reverse=reverse, loops=loops, cpu=cpu, apart=apart
+        found=found,
+        layouts=layouts,
+        same=same,
+        joined=joined,
+        reverse=reverse,
+        loops=loops,
+        cpu=cpu,
+        apart=apart,
+        numbers=leaves,
     )
     walk = walked(given)
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(walk.axes)}, joined) if same else ((), [])
@@ -67,7 +75,8 @@ def arrange(
             *(range(2, blocks.MOST + 1) if block else ()),
             walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
             *dict(ways.within).values(),
-            *(few for _, _, few in ways.first if is_known(few)),
+            *(few for _, _, few in (*ways.first, *(ways.rest.first if ways.rest else ())) if is_known(few)),
+            ways.rest.short if ways.rest else 0,
         }
         - {0},
         cpu,
@@ -103,6 +112,9 @@ def _ways(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[in
         block=blocks.named(walk.block, same, axes, over) if walk.block else (),
         lanes=walk.block.lanes if walk.block else None,
         flat=walk.flat,
+        rest=replace(walk.rest, first=all_before(same, axes, walk.rest.source, over))
+        if walk.rest and same is not None
+        else None,
         keeps=bool(same) and given.apart and not given.reverse,
         tiles=moved or (given.cpu and bool(other)),
         squares=given.cpu and fills_squares(axes, extents, beside),

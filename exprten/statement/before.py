@@ -8,13 +8,10 @@ from collections.abc import Sequence
 from math import prod
 
 from exprten_jit.beforehand import room_for
+from exprten_jit.ir import First
 
 from .axes import TARGET, Folded, Place, Same, extent_of
 from .orders import below, fitting_columns, folded_by, is_of_columns, taken_across
-
-First = tuple[
-    tuple[str, ...], int, int
-]  # names of extents; bytes at each place; few columns that are folded, as `Ways.few`
 
 
 def needed_again(same: Same, axes: Sequence[int] = ()) -> set[int]:
@@ -39,6 +36,7 @@ def needed_again(same: Same, axes: Sequence[int] = ()) -> set[int]:
 
 
 LEAST = 8  # bytes at each place
+LEAST_ROWS = 64  # of few columns: of fewer there is no more to do than to begin and to end
 
 
 def with_room(same: Same, axes: Sequence[int]) -> set[int]:
@@ -54,19 +52,52 @@ def with_room(same: Same, axes: Sequence[int]) -> set[int]:
     return set().union(*fits)
 
 
-def computed_before(same: Same, axes: Sequence[int], short: int, over: tuple[Folded, ...]) -> tuple[First, ...]:
+def fit_apart(same: Same) -> bool:
+    """Whether there is room for what all Reduces come to."""
+    groups = {tuple(sorted(p for p in same.dims(n) if p is not None)) for n in same.found.folds}
+    sizes = (prod(extent_of(same, p) for p in places) for places in groups)
+    return all(groups) and all(room_for(many, len(groups)) >= LEAST for many in sizes)
+
+
+def computed_before(same: Same, axes: Sequence[int], short: int, over: tuple[Folded, ...]) -> First:
     """Room for such Reduces; `axes` are those of the loops, `short` where vectors take a row in each lane, `over` what each Reduce folds."""
-    names: dict[Place, str] = {same.of((TARGET, k)): f"n{n}" for n, k in enumerate(axes)}
-    for n, (_, row) in zip(same.found.folds, over, strict=True):
-        names |= {p: name for p, name in zip(folded_by(same, n), row, strict=True) if p is not None and name}
-    groups: dict[tuple[Place, ...], list[int]] = {}
-    for n in sorted(needed_again(same, () if short else axes)):
-        places = tuple(sorted(p for p in same.dims(n) if p is not None))
-        if places and all(p in names for p in places):
-            groups.setdefault(places, []).append(n)
-    out = []
+    groups = _by_places(same, axes, over, sorted(needed_again(same, () if short else axes)))
+    names, out = _names(same, axes, over), list[tuple[tuple[str, ...], int, int]]()
     for places, folds in groups.items():
         room = room_for(prod(extent_of(same, p) for p in places), len(groups))
         few = fitting_columns(same, folds, places[0]) if len(places) == 1 else 0
         out += [(tuple(sorted(names[p] for p in places)), room, few)] if room or short else []
     return tuple(sorted(out))
+
+
+def all_before(same: Same, axes: Sequence[int], source: Sequence[int], over: tuple[Folded, ...]) -> First:
+    """Room for all Reduces, whose loops are over `source` axes in this order."""
+    groups, names = _by_places(same, axes, over, same.found.folds), _names(same, axes, over)
+    order, out = [same.of((TARGET, k)) for k in source], list[tuple[tuple[str, ...], int, int]]()
+    for places, folds in groups.items():
+        room = room_for(prod(extent_of(same, p) for p in places), len(groups))
+        inner = max(places, key=lambda p: order.index(p) if p in order else -1)
+        rows = min(prod(extent_of(same, p) for p in folded_by(same, n) if p is not None) for n in folds)
+        few = fitting_columns(same, folds, inner) if rows >= LEAST_ROWS else 0
+        out.append((tuple(sorted(names[p] for p in places)), room, few))
+    return tuple(sorted(out))
+
+
+def _names(same: Same, axes: Sequence[int], over: tuple[Folded, ...]) -> dict[Place, str]:
+    """The names of the extents of places."""
+    names: dict[Place, str] = {same.of((TARGET, k)): f"n{n}" for n, k in enumerate(axes)}
+    for n, (_, row) in zip(same.found.folds, over, strict=True):
+        names |= {p: name for p, name in zip(folded_by(same, n), row, strict=True) if p is not None and name}
+    return names
+
+
+def _by_places(
+    same: Same, axes: Sequence[int], over: tuple[Folded, ...], folds: Sequence[int]
+) -> dict[tuple[Place, ...], list[int]]:
+    """Reduces by the axes that they have."""
+    names, groups = _names(same, axes, over), dict[tuple[Place, ...], list[int]]()
+    for n in folds:
+        places = tuple(sorted(p for p in same.dims(n) if p is not None))
+        if places and all(p in names for p in places):
+            groups.setdefault(places, []).append(n)
+    return groups

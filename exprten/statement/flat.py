@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from math import prod
 
-from .gather import Gathered
-from .lying import MOST_WOVEN, rows_run_on
-from .signature import Flat
+from ..expression.shape import Layout
+from .axes import TARGET, Place, Same, extent_of, leaves_of
+from .gather import WEAK, Gathered
+from .lying import MOST_WOVEN, rows_apart, rows_run_on
+from .orders import folded_by
+from .signature import Flat, Rest
 
 LONG, DEEP = (
     64,
     MOST_WOVEN + 1,
 )  # elements of a row, and of what runs on along other axes: from there on one axis is enough
 MOST_SQUARED = 32  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
+MANY = 8192  # elements for an index of an outer axis
 LEAST = 2048  # elements of a statement: for fewer no table is worth making
 
 
@@ -41,6 +46,64 @@ def flat_axes(
         return None
     along, down = (_running(strides, chain, lengths) for chain in (columns, rows))
     return Flat(tuple(columns), tuple(rows), along, down, prod(lengths[k] for k in rows) >= DEEP)
+
+
+def rest_of(
+    same: Same, axes: Sequence[int], layouts: Sequence[Layout], numbers: Sequence[int]
+) -> tuple[Rest, Flat | None] | None:
+    """What is left of a statement with folds when these are known, where it is of packed rows, or some of its axes are taken as one. `numbers` are those of the
+    operands, of which `layouts` are.
+    """
+    found, goal = same.found, layouts[0]
+    order = sorted(axes, key=lambda k: -goal.strides[k])
+    places = [same.of((TARGET, k)) for k in order]
+    if found.params or len({*places}) < len(places) or any(goal.strides[k] <= 0 for k in order):
+        return None
+    outside = _outside(found)
+    strides: list[Sequence[int]] = [[0] * len(order) for _ in layouts]
+    strides[0] = [goal.strides[k] for k in order]
+    for n, number, view in zip(leaves_of(found), numbers, found.layouts, strict=True):
+        at = {p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
+        if n in outside and not at.keys() <= {*places}:
+            return None
+        if n in outside and number:
+            strides[number] = [at.get(p, 0) for p in places]
+    extents = [goal.shape[k] for k in order]
+    largest = max(strides[1:], key=lambda s: sum(map(bool, s)), default=strides[0])
+    source = tuple(order[k] for k in sorted(range(len(order)), key=lambda k: -abs(largest[k])))
+    if not _alone_is_better(same, [same.of((TARGET, k)) for k in source], places):
+        return None
+    if woven := rows_apart(found, list(range(len(order))), extents, strides):
+        return Rest(source, tuple(order[k] for k in woven[0]), woven[1][-2]), None
+    flat = flat_axes(found, range(len(order)), extents, strides)
+    if flat is None:
+        return None
+    columns, rows = (tuple(order[k] for k in each) for each in (flat.columns, flat.rows))
+    return Rest(source, tuple(order), 0), replace(flat, columns=columns, rows=rows)
+
+
+def _alone_is_better(same: Same, source: Sequence[Place], target: Sequence[Place]) -> bool:
+    """Whether folds are better computed alone, the axes being in the source's order, and in the target's: not where they run across the source, and
+    there are two axes, or few elements for an index of one that both have outermost.
+    """
+    folded = [{*folded_by(same, n)} for n in same.found.folds]
+    along = all(source[-1] in taken for taken in folded)
+    near = source[0] == target[0] and not any(source[0] in taken for taken in folded)
+    near = near and prod(extent_of(same, p) for p in source[1:]) < MANY
+    return along or not (near or len(source) == 2)
+
+
+def _outside(found: Gathered) -> set[int]:
+    """The entries that are not in a fold alone."""
+    stack, seen = [len(found.structure) - 1], set[int]()
+    while stack:
+        n = stack.pop()
+        entry = found.structure[n]
+        if n not in seen and entry[0] != WEAK:
+            seen.add(n)
+            inside = entry[0].op in ("leaf", "reduce")
+            stack.extend(ref for ref in entry[1 : 1 + len(entry[0].args)] if ref != WEAK and not inside)
+    return seen
 
 
 def _chains(

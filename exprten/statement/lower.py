@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
+from exprten_jit import ir
 from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
 from exprten_jit.folds import folded, loads
@@ -218,6 +219,9 @@ class _Lowering:
             columns, rows = (tuple(axis(f"i{k}") for k in each) for each in (flat.columns, flat.rows))
             along, down = (tuple(self.leaves[n].name for n in each) for each in (flat.along, flat.down))
             found["flat"] = columns, rows, along, down, flat.deep
+        if rest := self.signature.rest:
+            source, loops = (tuple(axis(f"i{k}") for k in each) for each in (rest.source, rest.axes))
+            found["rest"] = ir.Rest(rest.first, source, loops, rest.short)
         return found | axes | pairs
 
     def _store(self, t: int, start: Value) -> tuple[Store, ...]:

@@ -94,16 +94,17 @@ class Reach:
             (node, frozenset(walk(*node.bodies))) for node in folds_of(*(s.value for s in nest.kernel.stores))
         ]
         self._early = early(nest)
+        self._made = [frozenset(walk(known)) for known, _ in nest.known]  # each before what is made of it
         self._known: dict[Value, frozenset[Axis | Local]] = {}
 
     def of(self, value: Value) -> frozenset[Axis | Local]:
         """The axes that a value is evaluated again for, those of folds among them."""
-        if self.kernel.flat is not None:
+        if self.kernel.flat is not None and value not in self._early:
             return self._of_tiles(value.free)
         if value not in self._known:
             found = value.free
             for node, inside in self._inside:  # inner ones first
-                apart = value in self._early and node not in self._early
+                apart = any(value in made and node not in made for made in self._made)
                 if node.axis in found and value in inside and not apart:
                     found |= node.free - ({self._columns.axis} if self._columns and self._strip(node) else set())
             self._known[value] = found
@@ -113,7 +114,8 @@ class Reach:
         """The axes that a value is evaluated again for, where some are taken as one; what is evaluated once for a row of a tile counts as for all of it."""
         assert self.kernel.flat is not None, "a kernel with axes that are taken as one"
         (*others, inner), rows, *_ = self.kernel.flat
-        outer = [a for a in self._axes if a not in (*others, inner, *rows)]
+        loops = self.kernel.rest.axes if self.kernel.rest else self._axes
+        outer = [a for a in loops if a not in (*others, inner, *rows)]
         if inner in free:
             return frozenset(self._axes)
         if free & {*others}:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from exprten_jit.dtypes import DType
+from exprten_jit.ir import First
 
 from ..options import Options
 from .axes import Folded
@@ -36,6 +37,18 @@ class Flat:
     deep: bool
 
 
+@dataclass(frozen=True)
+class Rest:
+    """What is left of a statement when all folds are computed before: `first` is room for them, `source` the target's axes in the order in which they
+    are read then, `axes` those of what is left, which is of packed rows of `short` elements, if that is not 0.
+    """
+
+    source: tuple[int, ...]
+    axes: tuple[int, ...]
+    short: int
+    first: First = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ways:
     """What of the layouts decides how a kernel is scheduled: fields of `exprten_jit.ir.Kernel`, `onto` as the number of the axis, `within`
@@ -59,10 +72,9 @@ class Ways:
     within: tuple[tuple[str, int], ...] = ()  # extents of rows that are folded inside of another fold, which are so few
     block: tuple[tuple[str, int], ...] = ()  # extents of axes that are written out, so few elements have they
     lanes: int | None = None  # the axis that vectors run along then
-    first: tuple[
-        tuple[tuple[str, ...], int, int], ...
-    ] = ()  # room for folds that others need again, by the names of extents
+    first: First = ()  # room for folds that others need again, by the names of extents
     flat: Flat | None = None  # axes that are taken as one
+    rest: Rest | None = None  # what is left when all folds are computed before
 
 
 # of these what holds of several statements in one pass

@@ -35,18 +35,42 @@ class Beforehand:
     folds: Pairs
 
 
-def beforehand(kernel: Kernel) -> Beforehand | None:
-    """A kernel without the folds that it would compute again and again; nothing where there is none, or no room."""
+def apart(kernel: Kernel) -> Beforehand | None:
+    """A kernel as what is left of it without folds; nothing where it has none, or there is no room for some."""
+    rest, extents = kernel.rest, dict(kernel.axes)
+    if rest is None:
+        return None
+    source, axes = (tuple((a, extents[a]) for a in each) for each in (rest.source, rest.axes))
+    found = beforehand(replace(kernel, first=rest.first, axes=source), every=True)
+    if found is None or folds_of(*(store.value for store in found.kernel.stores)):
+        return None
+    left = replace(
+        found.kernel,
+        axes=axes,
+        short=rest.short,
+        packed=rest.short > 0,
+        rest=None,
+        few=0,
+        low=False,
+        narrow=0,
+        down=0,
+        onto=None,
+    )
+    return replace(found, kernel=left)
+
+
+def beforehand(kernel: Kernel, every: bool = False) -> Beforehand | None:
+    """A kernel without the folds that it would compute again and again, or without all; nothing where there is none, or no room."""
     if kernel.reverse or not kernel.first:
         return None
     roots = [store.value for store in kernel.stores]
     folds = folds_of(*roots)
     extents = extents_of(folds, kernel)
-    every = named(folds, extents, kernel)
-    again = {every[node][0] for node in repeated(kernel) if node in every}
-    apart = [node for node, (own, _) in every.items() if own in again]
-    alone = [x for node in apart if isinstance(node, Fold) for x in components(node)]
-    found = _that_fit(_made_of(apart, roots), alone, extents, kernel)
+    known_axes = named(folds, extents, kernel)
+    again = {known_axes[node][0] for node in (folds if every else repeated(kernel)) if node in known_axes}
+    early = [node for node, (own, _) in known_axes.items() if own in again]
+    alone = [x for node in early if isinstance(node, Fold) for x in components(node)]
+    found = _that_fit(_made_of(early, roots), alone, extents, kernel)
     if not found:
         return None
     owns = list(dict.fromkeys(own for own, _ in found.values()))

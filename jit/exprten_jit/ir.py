@@ -212,6 +212,21 @@ class Store:
     value: Value
 
 
+First = tuple[tuple[tuple[str, ...], int, int], ...]  # names of extents, bytes at each place, few columns
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What is left of a kernel when all folds are computed before: `first` is room for them, whose loops are over `source` axes in this order;
+    the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0.
+    """
+
+    first: First
+    source: tuple[Axis, ...]
+    axes: tuple[Axis, ...]
+    short: int
+
+
 @dataclass(frozen=True)
 class Kernel:
     """`axes` are ordered, outermost first, each with its extent; `leaves`, `sizes` and `params` are the arguments, in order.
@@ -228,7 +243,8 @@ class Kernel:
     and `lanes` the axis that vectors run along then. `first`: of folds that depend on axes with extents of these names and are needed again by
     others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
     `flat`: axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; and
-    the names of leaves whose elements follow each other along the first, and along the second; and whether the second fill a vector.
+    the names of leaves whose elements follow each other along the first, and along the second; and whether the second fill a vector. `rest`: what is left when all folds
+    are computed before, where there is room for them.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -255,6 +271,7 @@ class Kernel:
     lanes: Axis | None = None
     first: tuple[tuple[tuple[str, ...], int, int], ...] = ()
     flat: tuple[tuple[Axis, ...], tuple[Axis, ...], tuple[str, ...], tuple[str, ...], bool] | None = None
+    rest: Rest | None = None
 
     @property
     def written(self) -> int:

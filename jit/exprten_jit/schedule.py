@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
-from .beforehand import Beforehand, beforehand
+from .beforehand import Beforehand, apart, beforehand
 from .columns import Saving, across, by_columns, columns_of
 from .cuts import PIECE, PIECE_NAME, cuts_of, pieced
 from .derived import OwnName
@@ -40,6 +40,10 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
     if kernel.block and (nest := _of_blocks(kernel, machine)):
         return nest
+    if kernel.rest:
+        if alone := apart(kernel):
+            return _after(alone, kernel, machine)
+        kernel = replace(kernel, rest=None, flat=None)
     if kernel.flat:
         if nest := flattened(kernel, machine):
             return nest
@@ -76,7 +80,7 @@ def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
     nest, back = schedule(_left(before.kernel), machine), {here: given for given, here in before.folds}
     return replace(
         nest,
-        kernel=replace(nest.kernel, stores=kernel.stores),
+        kernel=replace(nest.kernel, axes=kernel.axes, stores=kernel.stores, rest=kernel.rest),
         folds=(*before.folds, *((substitute(given, back), here) for given, here in nest.folds)),
         first=tuple(schedule(part, machine) for part in before.parts),
         room=before.room,
