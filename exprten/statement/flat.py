@@ -13,10 +13,8 @@ from .lying import MOST_WOVEN, rows_apart, rows_run_on
 from .orders import folded_by
 from .signature import Flat, Rest
 
-LONG, DEEP = (
-    64,
-    MOST_WOVEN + 1,
-)  # elements of a row, and of what runs on along other axes: from there on one axis is enough
+LONG = 64  # elements of a row: of so many one axis is enough
+DEEP = MOST_WOVEN + 1  # and of what runs on along other axes
 MOST_SQUARED = 32  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
 MANY = 8192  # elements for an index of an outer axis
 LEAST = 2048  # elements of a statement: for fewer no table is worth making

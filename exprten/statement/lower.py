@@ -218,7 +218,7 @@ class _Lowering:
         if flat := self.signature.flat:
             columns, rows = (tuple(axis(f"i{k}") for k in each) for each in (flat.columns, flat.rows))
             along, down = (tuple(self.leaves[n].name for n in each) for each in (flat.along, flat.down))
-            found["flat"] = columns, rows, along, down, flat.deep
+            found["flat"] = ir.Flat(columns, rows, along, down, flat.deep)
         if rest := self.signature.rest:
             source, loops = (tuple(axis(f"i{k}") for k in each) for each in (rest.source, rest.axes))
             found["rest"] = ir.Rest(rest.first, source, loops, rest.short)

@@ -113,7 +113,7 @@ class Reach:
     def _of_tiles(self, free: frozenset[Axis | Local]) -> frozenset[Axis | Local]:
         """The axes that a value is evaluated again for, where some are taken as one; what is evaluated once for a row of a tile counts as for all of it."""
         assert self.kernel.flat is not None, "a kernel with axes that are taken as one"
-        (*others, inner), rows, *_ = self.kernel.flat
+        (*others, inner), rows = self.kernel.flat.columns, self.kernel.flat.rows
         loops = self.kernel.rest.axes if self.kernel.rest else self._axes
         outer = [a for a in loops if a not in (*others, inner, *rows)]
         if inner in free:

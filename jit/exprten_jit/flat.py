@@ -24,7 +24,7 @@ LONGEST = 2 * LONG  # where nothing is turned
 MOST_DEEP = 2 * DEEP  # where that runs on over several axes
 BOTH, BOTH_BYTES = 64, 256  # of both, where something is computed along the source and has no more bytes
 MOST_LANES = 16
-ROOM = 64 << 10  # bytes of scratch
+ROOM = 48 << 10  # bytes of scratch: folds that were computed before may have as much as `beforehand.ROOM`
 COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
 
 
@@ -93,21 +93,21 @@ class _Chain:
 def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
     """The loop nest of a kernel some of whose axes are taken as one; None where scratch has no room for it."""
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
-    extents, (across, down, along, on, _) = dict(kernel.axes), kernel.flat
+    extents, flat = dict(kernel.axes), kernel.flat
     made = _better_along_rows(kernel)
-    long, deep = LONGEST, DEEP if len(down) == 1 else MOST_DEEP
-    if down and any(steps(x, down[-1]) == 1 for x in _loads(kernel)):
+    long, deep = LONGEST, DEEP if len(flat.rows) == 1 else MOST_DEEP
+    if flat.rows and any(steps(x, flat.rows[-1]) == 1 for x in _loads(kernel)):
         long = LONG
     if made:
         long, deep = BOTH, BOTH if all(x.dtype.itemsize <= BOTH_BYTES // BOTH for x in made) else MOST_DEEP
     left, right, top, bottom = (local(name, INDEX) for name in ("left", "right", "top", "bottom"))
-    columns = _Chain(_pairs(across, extents), COLUMN, left, right, long, frozenset(along))
-    rows = _Chain(_pairs(down, extents), ROW, top, bottom, deep, frozenset(on))
-    flat = _Flat(kernel, machine, columns, rows if down else None, made)
-    if sum(many * leaf.dtype.itemsize for many, leaf in flat.scratch) > ROOM:
+    columns = _Chain(_pairs(flat.columns, extents), COLUMN, left, right, long, frozenset(flat.along))
+    rows = _Chain(_pairs(flat.rows, extents), ROW, top, bottom, deep, frozenset(flat.down))
+    tiles = _Tiles(kernel, machine, columns, rows if flat.rows else None, made)
+    if sum(many * leaf.dtype.itemsize for many, leaf in tiles.scratch) > ROOM:
         return None
-    outer = [(a, n) for a, n in kernel.axes if a not in (*across, *down)]
-    body = flat.loops(outer, frozenset(), set())
+    outer = [(a, n) for a, n in kernel.axes if a not in (*flat.columns, *flat.rows)]
+    body = tiles.loops(outer, frozenset(), set())
     return Nest(kernel, tuple(body), offsets=tuple(x for chain in (columns, rows) for x in chain.offsets))
 
 
@@ -136,18 +136,18 @@ def _better_along_rows(kernel: Kernel) -> list[Value]:
     or are one for all. But nothing in them is one for a row of the innermost axis: it is computed once for that.
     """
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
-    (*others, inner), down, along, on, deep = kernel.flat
+    flat, (*others, inner), down = kernel.flat, kernel.flat.columns, kernel.flat.rows
 
     def is_one(value: Value, axes: Iterable[Axis]) -> bool:
         return not any(a in value.free for a in axes)
 
     def runs_down(x: Load) -> bool:
-        return steps(x, down[0]) == 1 if len(down) == 1 else x.leaf.name in on
+        return steps(x, down[0]) == 1 if len(down) == 1 else x.leaf.name in flat.down
 
     def good(value: Value) -> bool:
         every = list(_elements([value]))
         loads = [x for x in every if isinstance(x, Load)]
-        foreign = [x for x in loads if not is_one(x, (*others, inner)) and x.leaf.name not in along]
+        foreign = [x for x in loads if not is_one(x, (*others, inner)) and x.leaf.name not in flat.along]
         return (
             len(foreign) > 1
             and all(is_one(x, down) or runs_down(x) for x in loads)
@@ -155,7 +155,7 @@ def _better_along_rows(kernel: Kernel) -> list[Value]:
             and not any(isinstance(x, Op) and is_one(x, [inner]) and not is_one(x, others) for x in every)
         )
 
-    if not deep:
+    if not flat.deep:
         return []
     stack, found = [s.value for s in kernel.stores], dict[Value, None]()
     while stack:
@@ -167,7 +167,7 @@ def _better_along_rows(kernel: Kernel) -> list[Value]:
     return list(found)
 
 
-class _Flat:
+class _Tiles:
     """Makes the loops over tiles."""
 
     def __init__(

@@ -216,6 +216,19 @@ First = tuple[tuple[tuple[str, ...], int, int], ...]  # names of extents, bytes 
 
 
 @dataclass(frozen=True)
+class Flat:
+    """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; the names of leaves
+    whose elements follow each other along these, and along those; and whether those others fill a vector.
+    """
+
+    columns: tuple[Axis, ...]
+    rows: tuple[Axis, ...]
+    along: tuple[str, ...]
+    down: tuple[str, ...]
+    deep: bool
+
+
+@dataclass(frozen=True)
 class Rest:
     """What is left of a kernel when all folds are computed before: `first` is room for them, whose loops are over `source` axes in this order;
     the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0.
@@ -242,9 +255,7 @@ class Kernel:
     few elements that they are written out there. `block`: extents of axes, folded ones among them, that have so few that all are written out,
     and `lanes` the axis that vectors run along then. `first`: of folds that depend on axes with extents of these names and are needed again by
     others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
-    `flat`: axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; and
-    the names of leaves whose elements follow each other along the first, and along the second; and whether the second fill a vector. `rest`: what is left when all folds
-    are computed before, where there is room for them.
+    `flat`: axes that are taken as one. `rest`: what is left when all folds are computed before, where there is room for them.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -270,7 +281,7 @@ class Kernel:
     block: tuple[tuple[Value, int], ...] = ()
     lanes: Axis | None = None
     first: tuple[tuple[tuple[str, ...], int, int], ...] = ()
-    flat: tuple[tuple[Axis, ...], tuple[Axis, ...], tuple[str, ...], tuple[str, ...], bool] | None = None
+    flat: Flat | None = None
     rest: Rest | None = None
 
     @property
