@@ -147,3 +147,21 @@ def test_quick_run_of_layouts_prints_a_line_an_axis():
     assert lines[0] == ["axis", "sum", "softmax"]
     assert [line[0] for line in lines[1:]] == ["0", "1", "2"]
     assert all(float(figure) > 0 for line in lines[1:] for figure in line[1:])
+
+
+def test_quick_run_of_drawn_layouts_counts_them_and_reads_its_lines_again(tmp_path):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "jit")])}
+    command = [sys.executable, "tests/benchmarks/drawn.py", "--kib", "16", "--rounds", "2", "--seconds", "1e-5"]
+    command += ["--places", "1", "--statements", "sum", "scale"]
+
+    def lines_of(*more: str) -> list[str]:
+        ran = subprocess.run([*command, *more], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.splitlines()
+
+    first = lines_of("--count", "12", "--limit", "0")
+    assert sum(int(line.split()[-1]) for line in first[-2:]) == 12
+    printed = tmp_path / "printed"
+    printed.write_text("\n".join(first))
+    again = lines_of("--again", str(printed), "--limit", "0")
+    assert [line.split()[:5] for line in again[:12]] == [line.split()[:5] for line in first[:12]]

@@ -58,9 +58,11 @@ def read(line: str) -> Drawn:
 def draw(count: int, statements: Sequence[str], chance: random.Random) -> Drawn:
     """A layout of about so many elements."""
     ndim = chance.choice(AXES)
-    shape = [chance.choice(LONG if ndim == 2 else SHORT) for _ in range(ndim)]
-    long = chance.randrange(ndim)
-    shape[long] = max(2, count // (prod(shape) // shape[long]))
+    shape = [count] * ndim
+    while prod(shape[1:]) > count // 2:
+        shape = [1, *(chance.choice(LONG if ndim == 2 else SHORT) for _ in range(ndim - 1))]
+    shape[0] = count // prod(shape)
+    chance.shuffle(shape)
     statement = chance.choice(statements)
     turned = "target" if statement in STORED and chance.random() < 0.3 else "source"
     return Drawn(statement, chance.randrange(ndim), tuple(shape), tuple(chance.sample(range(ndim), ndim)), turned)
