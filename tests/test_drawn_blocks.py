@@ -3,6 +3,7 @@ few elements, nor a value that is computed twice.
 """
 
 import random
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -34,6 +35,18 @@ def forget() -> None:
     direct._optioned.clear()
 
 
+def stored(
+    value: Callable[[], xt.Expr], order: list[int], mode: str, bits: int | None = None, threads: int = 1
+) -> np.ndarray:
+    """What a target of ones becomes whose axes lie in this order, by a statement that is new."""
+    forget()
+    with xt.options(vector_bits=bits, num_threads=threads, max_recompute=1e9):
+        made = value()
+        y = xt.transpose(xt.ones([made.shape[k] for k in order], dtype=made.dtype), tuple(np.argsort(order)))
+        xt.assign(y, mode, made)
+    return y.numpy().copy()
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of what overflows
 @pytest.mark.parametrize("seed", range(48))
 def test_blocks_are_what_loops_are(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,17 +62,12 @@ def test_blocks_are_what_loops_are(seed: int, monkeypatch: pytest.MonkeyPatch) -
     ]
     order, mode = straight if rng.random() < 0.5 else rng.sample(straight, axes), rng.choice(("write", "write", "add"))
 
-    def computed(bits: int | None, threads: int) -> np.ndarray:
-        forget()
-        with xt.options(vector_bits=bits, num_threads=threads, max_recompute=1e9):
-            value = Drawn(draw, xt, [laid_out(x, *how) for x, how in zip(data, lie, strict=True)], kind).whole(depth)
-            y = xt.transpose(xt.ones([value.shape[k] for k in order], dtype=value.dtype), tuple(np.argsort(order)))
-            xt.assign(y, mode, value)
-        return y.numpy().copy()
+    def value() -> xt.Expr:
+        return Drawn(draw, xt, [laid_out(x, *how) for x, how in zip(data, lie, strict=True)], kind).whole(depth)
 
-    found = [computed(bits, threads) for bits, threads in OPTIONS]
+    found = [stored(value, order, mode, *how) for how in OPTIONS]
     monkeypatch.setattr(blocks, "MOST", 0)
-    want = computed(None, 1)
+    want = stored(value, order, mode)
     for y, how in zip(found, OPTIONS, strict=True):
         assert_same_bits(y, want, f"{what}, {how}")
 

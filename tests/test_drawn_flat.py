@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from strategies import DTYPES, HALVES, assert_same_bits, place
+from test_drawn_blocks import softmax, stored
 from test_drawn_folds import laid_out
 from test_drawn_types import OPTIONS, Drawn, operands_of
 
 import exprten as xt
-from exprten.statement import direct, flat, launch
+from exprten.statement import flat
 
 SHORT = (2, 3, 4, 5, 6, 7, 8, 11, 12, 16, 17, 21, 24, 31, 32, 33)
 OPERATORS = (operator.add, operator.sub, operator.mul)
@@ -122,26 +123,14 @@ def test_folds_beside_are_what_they_are_in_loops(seed: int, monkeypatch: pytest.
     lie = [(turned(rng, len(shape), straight), rng.choice(("packed", "packed", "reversed"))) for _ in data]
     order, mode = turned(rng, len(shape), 0.3), rng.choice(("write", "write", "add"))
 
-    def computed(bits: int | None, threads: int) -> np.ndarray:
-        launch._launches.clear()
-        direct._made.clear()
-        direct._optioned.clear()
-        with xt.options(vector_bits=bits, num_threads=threads, max_recompute=1e9):
-            value = Drawn(draw, xt, [laid_out(x, *how) for x, how in zip(data, lie, strict=True)], kind).whole(depth)
-            y = xt.transpose(xt.ones([value.shape[k] for k in order], dtype=value.dtype), tuple(np.argsort(order)))
-            xt.assign(y, mode, value)
-        return y.numpy().copy()
+    def value() -> xt.Expr:
+        return Drawn(draw, xt, [laid_out(x, *how) for x, how in zip(data, lie, strict=True)], kind).whole(depth)
 
-    found = [computed(bits, threads) for bits, threads in OPTIONS]
+    found = [stored(value, order, mode, *how) for how in OPTIONS]
     monkeypatch.setattr(flat, "LEAST", 1 << 60)
-    want = computed(None, 1)
+    want = stored(value, order, mode)
     for y, how in zip(found, OPTIONS, strict=True):
         assert_same_bits(y, want, f"{seed}: {dtype}{shape}, {how}")
-
-
-def softmax(x: xt.Expr, axis: int) -> xt.Expr:
-    powers = xt.exp(x - xt.max(x, axis, keepdims=True))
-    return powers / xt.sum(powers, axis, keepdims=True)
 
 
 @pytest.mark.parametrize(("shape", "order", "axis"), [((16, 3, 1365), (0, 2, 1), 1), ((32, 48, 42), (2, 1, 0), 1)])

@@ -28,6 +28,7 @@ FLOORS = {
         "linear folds moments",
         "needed unrolled",
         "beforehand text check interpret",
+        "bring",
         "nest",
         "nesttext",
         "vectors",

@@ -71,14 +71,7 @@ def arrange(
         [view.key.dtype for view in views],
         walk.strides,
         None if found.indexed else [*walk.axes[-1 - walk.packed :], *other, *block, *flat],
-        {
-            *(range(2, blocks.MOST + 1) if block else ()),
-            walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
-            *dict(ways.within).values(),
-            *(few for _, _, few in (*ways.first, *(ways.rest.first if ways.rest else ())) if is_known(few)),
-            ways.rest.short if ways.rest else 0,
-        }
-        - {0},
+        _known_strides(walk, ways),
         cpu,
     )
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
@@ -91,6 +84,18 @@ def arrange(
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(walk.shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)
+
+
+def _known_strides(walk: Walk, ways: Ways) -> set[int]:
+    """The strides that a kernel is made for: of packed rows, of few columns, and of blocks."""
+    few = [few for _, _, few in (*ways.first, *(ways.rest.first if ways.rest else ()))]
+    return {
+        *(range(2, blocks.MOST + 1) if walk.block else ()),
+        walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
+        *dict(ways.within).values(),
+        *filter(is_known, few),
+        ways.rest.short if ways.rest else 0,
+    } - {0}
 
 
 def _ways(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[int]) -> Ways:

@@ -7,11 +7,8 @@ index; a leaf is a load. The index of an operand is its parent's, aligned at the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, replace
 
-from exprten_jit import ir
 from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
 from exprten_jit.folds import folded, loads
@@ -39,7 +36,7 @@ from exprten_jit.widen import widened
 
 from ..expression.key import Key
 from .gather import WEAK
-from .signature import OF_SEVERAL, Arranged, Operand, Signature, Ways
+from .signature import OF_SEVERAL, Arranged, Operand, Signature
 
 Index = tuple[Value, ...]
 Loops = tuple[tuple[Axis, Value], ...]  # axes with their extents
@@ -200,7 +197,7 @@ class _Lowering:
                 tuple(self.params),
                 self.signature.reverse,
                 kernel,
-                **self._ways,
+                **self.signature.of_kernel(self.leaves),
             )
             if self.reduce:
                 settle = ordered(kernel)
@@ -208,21 +205,6 @@ class _Lowering:
                 self.made[t] = [replace(m, value=settle(m.value)) for m in self.made[t]]
         assert kernel is not None, "a statement has a target"
         return kernel
-
-    @cached_property
-    def _ways(self) -> dict[str, Any]:
-        """What of the layouts the schedule goes by, as a kernel has it."""
-        found = {field.name: getattr(self.signature, field.name) for field in fields(Ways)}
-        axes = {key: None if found[key] is None else axis(f"i{found[key]}") for key in ("onto", "lanes")}
-        pairs = {key: tuple((size(name), many) for name, many in found[key]) for key in ("within", "block")}
-        if flat := self.signature.flat:
-            columns, rows = (tuple(axis(f"i{k}") for k in each) for each in (flat.columns, flat.rows))
-            along, down = (tuple(self.leaves[n].name for n in each) for each in (flat.along, flat.down))
-            found["flat"] = ir.Flat(columns, rows, along, down, flat.deep)
-        if rest := self.signature.rest:
-            source, loops = (tuple(axis(f"i{k}") for k in each) for each in (rest.source, rest.axes))
-            found["rest"] = ir.Rest(rest.first, source, loops, rest.short)
-        return found | axes | pairs
 
     def _store(self, t: int, start: Value) -> tuple[Store, ...]:
         """What is stored to target `t`, which begins at `start` of the joined axis."""
@@ -240,7 +222,7 @@ class _Lowering:
 
     def _several(self) -> Kernel:
         """Statements one after the other, in one pass: where one reads what another has stored, it takes the value itself."""
-        signature = self.signature
+        signature, ways = self.signature, self.signature.of_kernel(self.leaves)
         loops = tuple((axis(f"i{k}"), size(f"n{n}")) for n, k in enumerate(signature.axes))
         ndim = len(signature.operands[0].classes) if signature.indexed else len(signature.axes)
         own = tuple(axis(f"i{k}") if k in signature.axes else index(0) for k in range(ndim))
@@ -267,7 +249,7 @@ class _Lowering:
             sizes,
             tuple(self.params),
             signature.reverse,
-            **{name: self._ways[name] for name in OF_SEVERAL},
+            **{name: ways[name] for name in OF_SEVERAL},
         )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]

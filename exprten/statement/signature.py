@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
+from exprten_jit import ir
 from exprten_jit.dtypes import DType
-from exprten_jit.ir import First
+from exprten_jit.ir import Axis, First, Leaf, axis, size
 
 from ..options import Options
 from .axes import Folded
@@ -75,6 +77,24 @@ class Ways:
     first: First = ()  # room for folds that others need again, by the names of extents
     flat: Flat | None = None  # axes that are taken as one
     rest: Rest | None = None  # what is left when all folds are computed before
+
+    def of_kernel(self, leaves: Sequence[Leaf]) -> dict[str, Any]:
+        """The same as fields of a kernel with these leaves."""
+        found = {field.name: getattr(self, field.name) for field in fields(Ways)}
+        for key in ("onto", "lanes"):
+            found[key] = None if found[key] is None else axis(f"i{found[key]}")
+        for key in ("within", "block"):
+            found[key] = tuple((size(name), many) for name, many in found[key])
+        if flat := self.flat:
+            along, down = (tuple(leaves[n].name for n in each) for each in (flat.along, flat.down))
+            found["flat"] = ir.Flat(_axes(flat.columns), _axes(flat.rows), along, down, flat.deep)
+        if rest := self.rest:
+            found["rest"] = ir.Rest(rest.first, _axes(rest.source), _axes(rest.axes), rest.short)
+        return found
+
+
+def _axes(numbers: Iterable[int]) -> tuple[Axis, ...]:
+    return tuple(axis(f"i{k}") for k in numbers)
 
 
 # of these what holds of several statements in one pass

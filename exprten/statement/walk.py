@@ -79,7 +79,7 @@ def walked(given: Given) -> Walk:
         walk = _folding(walk, given, given.same)
         if given.vectors and given.free and not walk.packed:
             block = folded_block(given.same, walk.axes, given.layouts[0])
-            walk = replace(walk, block=block) if block else _apart(walk, given, given.same)
+            walk = replace(walk, block=block) if block else _with_rest(walk, given, given.same)
     if given.loops is not None:
         return replace(walk, axes=[walk.axes[k] for k in given.loops], extents=[walk.extents[k] for k in given.loops])
     if not given.free or given.same is not None or given.found.indexed:
@@ -113,7 +113,7 @@ def _folding(walk: Walk, given: Given, same: Same) -> Walk:
     return replace(walk, pairs=pairs)
 
 
-def _apart(walk: Walk, given: Given, same: Same) -> Walk:
+def _with_rest(walk: Walk, given: Given, same: Same) -> Walk:
     """The same with what is left of a statement when all folds are computed before, where that is better."""
     if walk.short or runs_onto(walk.axes, same, walk.extents) is not None or not fit_apart(same):
         return walk

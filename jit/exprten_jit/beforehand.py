@@ -35,7 +35,7 @@ class Beforehand:
     folds: Pairs
 
 
-def apart(kernel: Kernel) -> Beforehand | None:
+def without_folds(kernel: Kernel) -> Beforehand | None:
     """A kernel as what is left of it without folds; nothing where it has none, or there is no room for some."""
     rest, extents = kernel.rest, dict(kernel.axes)
     if rest is None:

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from .bring import FEWEST_BETWEEN, Bring, Offsets, Spread
 from .dtypes import INDEX
 from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, index, load, local
 from .ir import axis as named_axis
-from .nest import FEWEST_BETWEEN, Blocks, Bring, Loop, Machine, Nest, Offsets, Spread, Stmt
+from .nest import Blocks, Loop, Machine, Nest, Stmt
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute
 from .vectors import roots_of

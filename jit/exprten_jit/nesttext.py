@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from .bring import Bring, Spread
 from .ir import Store, Value
 from .nest import (
     ZERO,
     Blocks,
-    Bring,
     Columns,
     Fetch,
     Let,
@@ -17,7 +17,6 @@ from .nest import (
     Past,
     Pieces,
     Reduce,
-    Spread,
     Squares,
     Stmt,
     Strip,

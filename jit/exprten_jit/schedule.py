@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
-from .beforehand import Beforehand, apart, beforehand
+from .beforehand import Beforehand, beforehand, without_folds
 from .columns import Saving, across, by_columns, columns_of
 from .cuts import PIECE, PIECE_NAME, cuts_of, pieced
 from .derived import OwnName
@@ -41,8 +41,8 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     if kernel.block and (nest := _of_blocks(kernel, machine)):
         return nest
     if kernel.rest:
-        if alone := apart(kernel):
-            return _after(alone, kernel, machine)
+        if before := without_folds(kernel):
+            return _after(before, kernel, machine)
         kernel = replace(kernel, rest=None, flat=None)
     if kernel.flat:
         if nest := flattened(kernel, machine):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .bring import Bring, Spread
 from .derived import TABLE
 from .ir import Component, Const, Fold, Load, Op, Value, index
 from .nest import (
     ONE,
     Blocks,
-    Bring,
     Columns,
     Fetch,
     Let,
@@ -21,7 +21,6 @@ from .nest import (
     Past,
     Pieces,
     Reduce,
-    Spread,
     Squares,
     Stmt,
     Strip,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from ..bring import FEWEST_BETWEEN, Bring, Offsets, Spread
 from ..ir import Store
-from ..nest import FEWEST_BETWEEN, Bring, Offsets, Spread
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import Tiles

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ..bring import Bring, Spread
 from ..ir import Load
 from ..nest import (
     Blocks,
-    Bring,
     Columns,
     Fetch,
     Let,
@@ -21,7 +21,6 @@ from ..nest import (
     Past,
     Pieces,
     Reduce,
-    Spread,
     Squares,
     Stmt,
     Strip,

@@ -1,0 +1,53 @@
+"""Statements that bring to scratch, in the order of a target's row, what does not run on as that does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .ir import Axis, Leaf, Load, Value
+
+FEWEST_BETWEEN = 5  # elements of a unit: of fewer squares do not pay
+
+
+@dataclass(frozen=True)
+class Bring:
+    """`load` for so many `columns`, and of what is `turned` for so many `rows`, along which it runs on, stored to scratch, `into`, at `place`, where
+    it runs on along the columns: in squares of `lanes`; or else `unit` columns at a time, where these lie side by side; those of so many units
+    that lie `between` each other; or one. Scratch has room for so many `places`.
+    """
+
+    into: Leaf
+    load: Load
+    column: Axis
+    columns: Value
+    row: Axis
+    rows: Value
+    place: Value
+    lanes: int
+    turned: bool
+    unit: Value | None
+    between: Value | None
+    places: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A `value` that is one for `unit` columns, of so many of them, stored to scratch for each."""
+
+    into: Leaf
+    value: Value
+    column: Axis
+    columns: Value
+    unit: Value
+    lanes: int
+    places: int
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """A table of `many` places at most: the `value` for all indices of some axes, each with its extent, the last one's following each other."""
+
+    into: Leaf
+    axes: tuple[tuple[Axis, Value], ...]
+    value: Value
+    many: int
