@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from exprten_jit import beforehand
 from strategies import DTYPES, HALVES, assert_same_bits, place
 from test_drawn_blocks import softmax, stored
 from test_drawn_folds import laid_out
 from test_drawn_types import OPTIONS, Drawn, operands_of
 
 import exprten as xt
-from exprten.statement import flat
+from exprten.statement import flat, rest
 
 SHORT = (2, 3, 4, 5, 6, 7, 8, 11, 12, 16, 17, 21, 24, 31, 32, 33)
 OPERATORS = (operator.add, operator.sub, operator.mul)
@@ -113,8 +114,12 @@ def test_what_runs_on_along_the_source_is_computed_there_and_turned() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of what overflows
+@pytest.mark.parametrize(
+    "room", [beforehand.ROOM, 1 << 11]
+)  # of the second some elements of an axis are computed at a time
 @pytest.mark.parametrize("seed", range(48))
-def test_folds_beside_are_what_they_are_in_loops(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folds_beside_are_what_they_are_in_loops(seed: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beforehand, "ROOM", room)
     rng = random.Random(seed)
     dtype = rng.choice((*HALVES, *(np.dtype("float32"),) * 4, *(d for d in DTYPES if d.kind != "b")))
     kind, shape = "i" if dtype.kind in "iu" else "f", shape_of(rng)
@@ -128,6 +133,7 @@ def test_folds_beside_are_what_they_are_in_loops(seed: int, monkeypatch: pytest.
 
     found = [stored(value, order, mode, *how) for how in OPTIONS]
     monkeypatch.setattr(flat, "LEAST", 1 << 60)
+    monkeypatch.setattr(rest, "_is_better", lambda _: False)
     want = stored(value, order, mode)
     for y, how in zip(found, OPTIONS, strict=True):
         assert_same_bits(y, want, f"{seed}: {dtype}{shape}, {how}")

@@ -244,8 +244,8 @@ def test_one_kernel_for_any_number_of_columns():
 
     assert [kernel((k, 1000)).down for k in COUNTS] == [2, 3, 4, 5, 6, 7, 8, 0]
     assert kernel((3, 16)) == kernel((3, 70_000))
-    assert [kernel((5, 3, n), 1).down for n in (15, 16, 1000)] == [0, 3, 3]
-    assert [kernel((5, 8, n), 1).down for n in (23, 24, 1000)] == [0, 8, 8]
+    assert [kernel((5, 3, n), 1).down for n in (8, 12, 1000)] == [0, 3, 3]
+    assert [kernel((5, 8, n), 1).down for n in (8, 9, 1000)] == [0, 8, 8]
     for n in (64, 65):  # of which nothing is stored but what is folded
         plan = xt.plan(xt.zeros((5, n)), xt.max(xt.zeros((5, 8, n)), 1))
         assert plan._code.kernel.down == (8 if n > 64 else 0)
@@ -335,7 +335,7 @@ def test_rows_that_lie_across_the_target_are_folded_once(function, shape, order,
     for bits in WIDTHS:
         with xt.options(vector_bits=bits):
             plan = xt.plan(xt.zeros(x.shape), function(xt.asarray(x), axis))
-            assert around_folds(plan)
+            assert around_folds(plan) or "known0[" in plan.nest  # computed before, over their own axes alone
             assert f"i{axis}" not in around_folds(plan)
             np.testing.assert_allclose(plan.run().numpy(), want, rtol=1e-4, atol=1e-5)
 

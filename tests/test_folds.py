@@ -809,7 +809,7 @@ def test_what_is_folded_across_the_source_is_stored_across(shape):
     same(plan.run().numpy(), judged(plan))
 
 
-@pytest.mark.parametrize("shape", [(33, 7, 3), (300, 9, 16)], ids=str)
+@pytest.mark.parametrize("shape", [(33, 7, 3), (300, 17, 16)], ids=str)
 def test_columns_that_run_on_along_another_axis_are_folded_as_one_row(shape):
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     turned, row = xt.transpose(xt.asarray(x), (2, 0, 1)), xt.asarray(x.reshape(shape[0], -1))
@@ -1316,7 +1316,7 @@ def test_a_mean_of_columns_is_computed_once_and_one_kernel():
 
 def test_code_does_not_grow_as_a_power_of_the_folded_axes():
     x = xt.transpose(xt.ones((2, 3, 4, 70)), (1, 0, 3, 2))
-    one, two = (len(xt.plan(xt.zeros(e.shape), e).llvm.splitlines()) for e in (xt.sum(x, 3), xt.sum(x, (0, 3))))
+    one, two = (len(xt.plan(xt.zeros(e.shape), e).llvm.splitlines()) for e in (xt.sum(x, 3), xt.sum(x, (1, 3))))
     assert two <= 2 * one
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 from exprten_jit.dtypes import DType
+from exprten_jit.ir import PIECE
 from exprten_jit.reducers import is_known
 
 from ..expression.joined import Joined, parts_of
@@ -15,14 +15,14 @@ from ..expression.shape import Layout, Shape
 from ..modes import Mode
 from ..options import Options
 from . import blocks
-from .axes import Folded, Same, folded, merged
-from .before import all_before, computed_before
+from .axes import Same, count_of, folded, merged
 from .gather import WEAK, Gathered, ones
-from .lying import TILED, across, fills_squares, narrow_rows, rows_run_on, turns
-from .nested import named
-from .orders import few_columns, few_rows, rows_are_near, runs_onto
+from .lying import across
+from .memory_order import in_memory_order
+from .rest import with_rest
 from .signature import Arranged, Operand, Signature, Ways
 from .walk import Given, Walk, walked
+from .ways import ways_of
 
 
 def arrange(
@@ -61,9 +61,11 @@ def arrange(
     )
     walk = walked(given)
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(walk.axes)}, joined) if same else ((), [])
+    if same and given.vectors and given.free and not walk.block:
+        walk = with_rest(walk, given, over)
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
     other = across(walk.axes, walk.extents, walk.strides[count:]) if given.loose and not found.indexed else []
-    ways = _ways(given, walk, over, other)
+    ways = ways_of(given, walk, over, other)
     block = [walk.block.lanes, *(k for k, _ in walk.block.axes if isinstance(k, int))] if walk.block else []
     flat = (*walk.flat.rows[-1:], *walk.flat.columns[-2:]) if walk.flat else ()
     operands, unknown = _operands(
@@ -75,7 +77,7 @@ def arrange(
         cpu,
     )
     params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
-    lead = max(0, len(found.shapes[-1] or ()) - target.ndim) if found.indexed else 0
+    lead = max(0, len(found.shapes[-1] or ()) - len(goals[0].shape)) if found.indexed else 0
     many = walk.packed * walk.short or ways.down
     counted = many if found.counts and all(n == many for n in found.counts) else 0
     signature = Signature(
@@ -83,63 +85,23 @@ def arrange(
         target.device.kind, **vars(ways),
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(walk.shifts, operands, strict=True))
-    return Arranged(signature, (*lengths, *unknown, *params, *rows), every, turned)
+    piece = [(PIECE, walk.piece)] if walk.piece else []
+    return Arranged(signature, (*lengths, *unknown, *params, *rows, *piece), every, turned)
 
 
 def _known_strides(walk: Walk, ways: Ways) -> set[int]:
     """The strides that a kernel is made for: of packed rows, of few columns, and of blocks."""
     few = [few for _, _, few in (*ways.first, *(ways.rest.first if ways.rest else ()))]
+    alone = [each.ways for each in ways.rest.alone] if ways.rest else []
+    few += [way.packed * way.short or way.narrow or way.few for way in alone]
+    few += [many for way in alone for _, many in way.within]
     return {
-        *(range(2, blocks.MOST + 1) if walk.block else ()),
+        *(range(2, blocks.MOST + 1) if walk.block or any(way.block for way in alone) else ()),
         walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
         *dict(ways.within).values(),
         *filter(is_known, few),
         ways.rest.short if ways.rest else 0,
     } - {0}
-
-
-def _ways(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[int]) -> Ways:
-    """What of the layouts decides how the kernel is scheduled. `other` are the axes along which something runs on across a plain statement's
-    innermost one.
-    """
-    found, same, goal, axes, extents = given.found, given.same, given.layouts[0], walk.axes, walk.extents
-    long = len(axes) > 1 and min(extents) >= TILED
-    moved = given.free and found.indexed and long and turns(found, goal, same)
-    down = Ways()
-    if given.vectors and same is not None and not walk.short:
-        down = _down(found, same, goal, axes, extents, given.free)
-    beside = other or ([down.onto] if down.onto is not None else axes[:-1] if moved else [])
-    run_on = walk.beside if same else not found.indexed and rows_run_on(extents, walk.strides)
-    return replace(
-        down,
-        short=walk.short,
-        packed=walk.packed,
-        block=blocks.named(walk.block, same, axes, over) if walk.block else (),
-        lanes=walk.block.lanes if walk.block else None,
-        flat=walk.flat,
-        rest=replace(walk.rest, first=all_before(same, axes, walk.rest.source, over))
-        if walk.rest and same is not None
-        else None,
-        keeps=bool(same) and given.apart and not given.reverse,
-        tiles=moved or (given.cpu and bool(other)),
-        squares=given.cpu and fills_squares(axes, extents, beside),
-        runs=given.free and run_on,
-        rows=same is not None and not walk.short and rows_are_near(axes, same),
-        within=named(same, walk.pairs, over) if walk.pairs and same is not None else (),
-        first=computed_before(same, axes, walk.short, over)
-        if given.cpu and not given.reverse and same is not None and given.joined is None
-        else (),
-    )
-
-
-def _down(found: Gathered, same: Same, goal: Layout, axes: list[int], extents: list[int], free: bool) -> Ways:
-    """How folds are taken across the innermost axis, where they are."""
-    onto = runs_onto(axes, same, extents) if free else None
-    if onto is not None:
-        return Ways(onto=onto)
-    down = 0 if found.params else few_rows(axes, same, extents)
-    few, low = (0, False) if down else few_columns(axes, same, extents)
-    return Ways(down=down, few=few, low=low, narrow=narrow_rows(axes, extents, goal) if free and not few else 0)
 
 
 _Sizes = list[tuple[str, int]]  # names and numbers
@@ -155,7 +117,13 @@ def _merged_folds(
     if joined is not None or found.params:
         return found, goals, same
     found, goal = merged(same, goals[0])
-    return found, [goal], Same(found, goal.shape, leaves, alone=True)
+    best = Same(found, goal.shape, leaves, alone=True)
+    if turned := in_memory_order(same, goals[0]):
+        other, lying = merged(Same(turned.found, turned.target.shape, leaves, alone=True), turned.target)
+        fewer = Same(other, lying.shape, leaves, alone=True)
+        if count_of(fewer) < count_of(best):
+            return other, [lying], fewer
+    return found, [goal], best
 
 
 def _extents(

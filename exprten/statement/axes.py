@@ -212,6 +212,11 @@ def extent_of(same: Same, place: Place) -> int:
     return shape[k]
 
 
+def count_of(same: Same) -> int:
+    """How many axes of more than one element there are."""
+    return len({p for row in _rows(same) for p in row})
+
+
 def _rows(same: Same) -> list[list[Place]]:
     """The classes of everything that has axes, without those of one element."""
     return [[p for p in same.dims(n) if p is not None] for n in (TARGET, *range(len(same.found.shapes)))]

@@ -36,7 +36,6 @@ def needed_again(same: Same, axes: Sequence[int] = ()) -> set[int]:
 
 
 LEAST = 8  # bytes at each place
-LEAST_ROWS = 64  # of few columns: of fewer there is no more to do than to begin and to end
 
 
 def with_room(same: Same, axes: Sequence[int]) -> set[int]:
@@ -52,17 +51,10 @@ def with_room(same: Same, axes: Sequence[int]) -> set[int]:
     return set().union(*fits)
 
 
-def fit_apart(same: Same) -> bool:
-    """Whether there is room for what all Reduces come to."""
-    groups = {tuple(sorted(p for p in same.dims(n) if p is not None)) for n in same.found.folds}
-    sizes = (prod(extent_of(same, p) for p in places) for places in groups)
-    return all(groups) and all(room_for(many, len(groups)) >= LEAST for many in sizes)
-
-
 def computed_before(same: Same, axes: Sequence[int], short: int, over: tuple[Folded, ...]) -> First:
     """Room for such Reduces; `axes` are those of the loops, `short` where vectors take a row in each lane, `over` what each Reduce folds."""
     groups = _by_places(same, axes, over, sorted(needed_again(same, () if short else axes)))
-    names, out = _names(same, axes, over), list[tuple[tuple[str, ...], int, int]]()
+    names, out = names_of(same, axes, over), list[tuple[tuple[str, ...], int, int]]()
     for places, folds in groups.items():
         room = room_for(prod(extent_of(same, p) for p in places), len(groups))
         few = fitting_columns(same, folds, places[0]) if len(places) == 1 else 0
@@ -70,20 +62,7 @@ def computed_before(same: Same, axes: Sequence[int], short: int, over: tuple[Fol
     return tuple(sorted(out))
 
 
-def all_before(same: Same, axes: Sequence[int], source: Sequence[int], over: tuple[Folded, ...]) -> First:
-    """Room for all Reduces, whose loops are over `source` axes in this order."""
-    groups, names = _by_places(same, axes, over, same.found.folds), _names(same, axes, over)
-    order, out = [same.of((TARGET, k)) for k in source], list[tuple[tuple[str, ...], int, int]]()
-    for places, folds in groups.items():
-        room = room_for(prod(extent_of(same, p) for p in places), len(groups))
-        inner = max(places, key=lambda p: order.index(p) if p in order else -1)
-        rows = min(prod(extent_of(same, p) for p in folded_by(same, n) if p is not None) for n in folds)
-        few = fitting_columns(same, folds, inner) if rows >= LEAST_ROWS else 0
-        out.append((tuple(sorted(names[p] for p in places)), room, few))
-    return tuple(sorted(out))
-
-
-def _names(same: Same, axes: Sequence[int], over: tuple[Folded, ...]) -> dict[Place, str]:
+def names_of(same: Same, axes: Sequence[int], over: tuple[Folded, ...]) -> dict[Place, str]:
     """The names of the extents of places."""
     names: dict[Place, str] = {same.of((TARGET, k)): f"n{n}" for n, k in enumerate(axes)}
     for n, (_, row) in zip(same.found.folds, over, strict=True):
@@ -95,7 +74,7 @@ def _by_places(
     same: Same, axes: Sequence[int], over: tuple[Folded, ...], folds: Sequence[int]
 ) -> dict[tuple[Place, ...], list[int]]:
     """Reduces by the axes that they have."""
-    names, groups = _names(same, axes, over), dict[tuple[Place, ...], list[int]]()
+    names, groups = names_of(same, axes, over), dict[tuple[Place, ...], list[int]]()
     for n in folds:
         places = tuple(sorted(p for p in same.dims(n) if p is not None))
         if places and all(p in names for p in places):

@@ -190,10 +190,7 @@ def folded_by(same: Same, n: int) -> list[Place | None]:
     return [dims[k] for k in key.map.axes]
 
 
-LEAST_COLUMNS = 16  # of few rows
-COLUMNS_A_ROW = (
-    3  # at least, of those of an outer axis that are stored: beginning with a row of fewer takes as long as they do
-)
+LEAST_COLUMNS = 9  # of few rows
 
 
 COLUMN_BITS = 4 * 512  # of a row: beyond that none are taken several at once
@@ -225,7 +222,7 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
     if len(numbers) != 1 or any(not outer <= {*same.dims(n)} for n in found.folds):
         return 0
     rows = numbers.pop()
-    least = 1 if len(outer) == 1 else COLUMNS_A_ROW * rows if own & taken else _most_columns(same) + 1
+    least = 1 if len(outer) == 1 or own & taken else _most_columns(same) + 1
     return rows if rows <= FEW and extents[-1] >= max(LEAST_COLUMNS, least) else 0
 
 

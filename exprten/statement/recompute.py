@@ -83,7 +83,10 @@ class Reach:
 
     def __init__(self, nest: Nest) -> None:
         self.kernel = nest.kernel
-        self._columns, self._loops = nest.columns, not (nest.written or nest.turned or nest.kernel.flat)
+        self._columns, self._loops = (
+            nest.columns,
+            not (nest.written or nest.turned or nest.kernel.flat or nest.kernel.rest),
+        )
         self._pieces = self._columns is None and any(isinstance(s, Pieces) and s.start is PIECE[0] for s in nest.body)
         spread = {leaf for s in statements(nest.body) if isinstance(s, Loop) for leaf, _ in s.spread}
         saved = self._columns.saved if self._columns else ()
@@ -101,6 +104,8 @@ class Reach:
         """The axes that a value is evaluated again for, those of folds among them."""
         if self.kernel.flat is not None and value not in self._early:
             return self._of_tiles(value.free)
+        if (rest := self.kernel.rest) is not None and not rest.short and value not in self._early:
+            return frozenset(rest.axes[: _deepest(rest.axes, value.free)])
         if value not in self._known:
             found = value.free
             for node, inside in self._inside:  # inner ones first

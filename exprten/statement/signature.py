@@ -41,14 +41,35 @@ class Flat:
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left of a statement when all folds are computed before: `first` is room for them, `source` the target's axes in the order in which they
-    are read then, `axes` those of what is left, which is of packed rows of `short` elements, if that is not 0.
+    """What is left of a statement when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of
+    memory, `axes` those of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are those folds that are
+    computed as statements of their own; `tiles` and `squares` are as in Ways. Of the axis `piece` some elements are computed at a time.
     """
 
-    source: tuple[int, ...]
     axes: tuple[int, ...]
     short: int
+    memory: tuple[str, ...] = ()
     first: First = ()
+    alone: tuple[Alone, ...] = ()
+    tiles: bool = False
+    squares: bool = False
+    piece: int | None = None
+
+
+@dataclass(frozen=True)
+class Alone:
+    """How all folds of some axes, that read these operands, are computed before: their loops, outermost first, each by the names of the extents that are
+    taken as one, and what decides how they are scheduled, with positions in `loops` for axes.
+    """
+
+    operands: tuple[int, ...]
+    loops: tuple[tuple[str, ...], ...]
+    ways: Ways
+
+    def of_kernel(self, leaves: Sequence[Leaf]) -> ir.Alone:
+        """The same of a kernel with these leaves."""
+        found = {**self.ways.of_kernel(()), "onto": self.ways.onto, "lanes": self.ways.lanes}
+        return ir.Alone(tuple(leaves[n].name for n in self.operands), self.loops, tuple(found.items()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +110,11 @@ class Ways:
             along, down = (tuple(leaves[n].name for n in each) for each in (flat.along, flat.down))
             found["flat"] = ir.Flat(_axes(flat.columns), _axes(flat.rows), along, down, flat.deep)
         if rest := self.rest:
-            found["rest"] = ir.Rest(rest.first, _axes(rest.source), _axes(rest.axes), rest.short)
+            alone = tuple(each.of_kernel(leaves) for each in rest.alone)
+            piece = None if rest.piece is None else axis(f"i{rest.piece}")
+            found["rest"] = ir.Rest(
+                rest.first, rest.memory, _axes(rest.axes), rest.short, alone, rest.tiles, rest.squares, piece
+            )
         return found
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from ..expression.shape import Layout, broadcast_strides
 from .axes import Same
-from .before import fit_apart, needed_again, with_room
+from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
-from .flat import flat_axes, rest_of
+from .flat import flat_axes
 from .gather import Gathered
 from .lying import rows_apart
 from .nested import Pairs, rows_last, rows_within
-from .orders import folds_first, loops_of, runs_onto, short_rows
+from .orders import folds_first, loops_of, short_rows
 from .signature import Flat, Rest
 
 
@@ -68,6 +68,7 @@ class Walk:
     block: Block | None = None  # axes that are written out
     flat: Flat | None = None  # axes that are taken as one
     rest: Rest | None = None  # what is left when all folds are computed before
+    piece: int = 0  # elements of one of its axes at a time
     pairs: Pairs = field(default_factory=dict)  # rows that are folded inside of another fold
 
 
@@ -78,8 +79,7 @@ def walked(given: Given) -> Walk:
     if given.same is not None:
         walk = _folding(walk, given, given.same)
         if given.vectors and given.free and not walk.packed:
-            block = folded_block(given.same, walk.axes, given.layouts[0])
-            walk = replace(walk, block=block) if block else _with_rest(walk, given, given.same)
+            walk = replace(walk, block=folded_block(given.same, walk.axes, given.layouts[0]))
     if given.loops is not None:
         return replace(walk, axes=[walk.axes[k] for k in given.loops], extents=[walk.extents[k] for k in given.loops])
     if not given.free or given.same is not None or given.found.indexed:
@@ -111,14 +111,6 @@ def _folding(walk: Walk, given: Given, same: Same) -> Walk:
     if order:
         walk = replace(along(order), short=goal.shape[order[-2]], packed=True)
     return replace(walk, pairs=pairs)
-
-
-def _with_rest(walk: Walk, given: Given, same: Same) -> Walk:
-    """The same with what is left of a statement when all folds are computed before, where that is better."""
-    if walk.short or runs_onto(walk.axes, same, walk.extents) is not None or not fit_apart(same):
-        return walk
-    rest = rest_of(same, walk.axes, given.layouts, given.numbers)
-    return replace(walk, rest=rest[0], flat=rest[1]) if rest else walk
 
 
 def _indexed(layouts: Sequence[Layout], joined: int | None) -> Walk:

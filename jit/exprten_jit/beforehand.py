@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
-from .folds import folds_of
-from .ir import Axis, Component, Fold, Kernel, Leaf, Load, Op, Size, Store, Value, components, index, load
+from .folds import folds_of, loads, vector_axis
+from .ir import Alone, Axis, Component, Fold, Kernel, Leaf, Load, Local, Op, Size, Store, Value, components, index, load
 from .needed import Named, Own, extents_of, named, repeated
+from .piece import Piece, piece_of
 from .rewrite import substitute, walk
 
 ROOM = 64 << 10  # bytes on the stack of whoever runs a statement: some threads have 128 KiB
@@ -33,6 +35,7 @@ class Beforehand:
     parts: tuple[Kernel, ...]
     room: tuple[tuple[Leaf, int], ...]
     folds: Pairs
+    piece: Piece | None = None
 
 
 def without_folds(kernel: Kernel) -> Beforehand | None:
@@ -40,15 +43,22 @@ def without_folds(kernel: Kernel) -> Beforehand | None:
     rest, extents = kernel.rest, dict(kernel.axes)
     if rest is None:
         return None
-    source, axes = (tuple((a, extents[a]) for a in each) for each in (rest.source, rest.axes))
-    found = beforehand(replace(kernel, first=rest.first, axes=source), every=True)
-    if found is None or folds_of(*(store.value for store in found.kernel.stores)):
+    axes = tuple((a, extents[a]) for a in rest.axes)
+    piece = piece_of(kernel) if rest.piece is not None else None
+    found = beforehand(replace(kernel, first=rest.first), every=True)
+    if (
+        found is None
+        or (rest.piece is not None and piece is None)
+        or folds_of(*(store.value for store in found.kernel.stores))
+    ):
         return None
     left = replace(
         found.kernel,
         axes=axes,
         short=rest.short,
         packed=rest.short > 0,
+        tiles=rest.tiles,
+        squares=rest.squares,
         rest=None,
         few=0,
         low=False,
@@ -56,7 +66,7 @@ def without_folds(kernel: Kernel) -> Beforehand | None:
         down=0,
         onto=None,
     )
-    return replace(found, kernel=left)
+    return replace(found, kernel=left, piece=piece)
 
 
 def beforehand(kernel: Kernel, every: bool = False) -> Beforehand | None:
@@ -70,8 +80,9 @@ def beforehand(kernel: Kernel, every: bool = False) -> Beforehand | None:
     again = {known_axes[node][0] for node in (folds if every else repeated(kernel)) if node in known_axes}
     early = [node for node, (own, _) in known_axes.items() if own in again]
     alone = [x for node in early if isinstance(node, Fold) for x in components(node)]
-    found = _that_fit(_made_of(early, roots), alone, extents, kernel)
-    if not found:
+    made = _made_of_nothing_else(early, roots) if every else _made_of(early, roots)
+    found = _that_fit(made, alone, extents, kernel)
+    if not found or (every and len(found) < len(made)):
         return None
     owns = list(dict.fromkeys(own for own, _ in found.values()))
     stored = {own: Leaf(f"known{n}", own.value.dtype) for n, own in enumerate(owns)}
@@ -91,6 +102,28 @@ def beforehand(kernel: Kernel, every: bool = False) -> Beforehand | None:
 def _room(kernel: Kernel) -> dict[tuple[str, ...], int]:
     """The bytes at each place, by the names of the extents of axes."""
     return {names: nbytes for names, nbytes, _ in kernel.first}
+
+
+def _made_of_nothing_else(apart: Collection[Value], roots: Sequence[Value]) -> list[Value]:
+    """The largest values that are made of folds of the same axes, and of numbers."""
+    none, near = frozenset[Axis | Local](), {node: node.free for node in apart}
+    for node in walk(*roots):
+        if node not in near and isinstance(node, Op | Component):
+            axes = {near.get(x, none) for x in node.children if x.free}
+            near |= {node: node.free} if len(axes) == 1 and none not in axes else {}
+    found, seen = dict[Value, None](), set[tuple[Value, frozenset[Axis | Local]]]()
+    stack: list[tuple[Value, frozenset[Axis | Local]]] = [(root, none) for root in roots]
+    while stack:
+        node, around = stack.pop()
+        if (node, around) in seen:
+            continue
+        seen.add((node, around))
+        whole = isinstance(node, Fold) and len(node.bodies) > 1  # its components are values
+        own = none if whole else near.get(node, none)
+        if own and own != around:  # else it is computed with what is around it
+            found[node], around = None, own
+        stack.extend((child, around) for child in node.children)
+    return list(found)
 
 
 def _made_of(apart: Collection[Value], roots: Sequence[Value]) -> list[Value]:
@@ -167,9 +200,36 @@ def _part(owns: Sequence[Own], done: Collection[Own], stored: Mapping[Own, Leaf]
     for own in owns:
         known = _loads(_inside(own, kernel), {x: stored[x] for x in done})
         stores.append(Store(stored[own], at, substitute(own.value, known)))
+    read = {x.leaf.name for store in stores for x, _ in loads(store.value)}
+    for way in kernel.rest.alone if kernel.rest else ():
+        if way.extents == owns[0].extents and read & {leaf.name for leaf in kernel.leaves} <= {*way.leaves}:
+            alone = _as_own(way, stores, axes, kernel)
+            if _is_in_order(alone):
+                return alone
     rows = _along(owns[0])
     few = 0 if rows else next(few for names, _, few in kernel.first if names == owns[0].extents)
     return Kernel(axes, tuple(stores), kernel.leaves, kernel.sizes, kernel.params, few=few, rows=rows)
+
+
+def _as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]], kernel: Kernel) -> Kernel:
+    """The kernel of such stores as a statement of its own."""
+    named, zero, loops = {n.name: (a, n) for a, n in axes}, dict[Value, Value](), list[tuple[Axis, Value]]()
+    for names in way.loops:
+        found = [named[name] for name in names]
+        zero |= {a: index(0) for a, _ in found[:-1]}
+        loops.append((found[-1][0], prod((n for _, n in found), start=index(1))))
+    fields = dict(way.ways)
+    for key in ("onto", "lanes"):
+        fields[key] = None if fields[key] is None else loops[fields[key]][0]
+    moved = tuple(replace(s, offset=substitute(s.offset, zero), value=substitute(s.value, zero)) for s in stores)
+    return Kernel(tuple(loops), moved, kernel.leaves, kernel.sizes, kernel.params, **fields)
+
+
+def _is_in_order(kernel: Kernel) -> bool:
+    """Whether all folds of a kernel run the way that their order is for."""
+    axis = None if kernel.short else vector_axis(kernel)
+    every = folds_of(*(store.value for store in kernel.stores))
+    return all(node.order is None or node.order.grouped == (axis in node.free) for node in every)
 
 
 def _loads(values: Named, stored: Mapping[Own, Leaf]) -> dict[Value, Value]:

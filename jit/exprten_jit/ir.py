@@ -229,15 +229,39 @@ class Flat:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """How all folds of some axes, that read these leaves, are computed before: their loops, outermost first, each by the names of the extents that are
+    taken as one, and fields of `Kernel`, with positions in `loops` for axes.
+    """
+
+    leaves: tuple[str, ...]
+    loops: tuple[tuple[str, ...], ...]
+    ways: tuple[tuple[str, Any], ...]
+
+    @property
+    def extents(self) -> tuple[str, ...]:
+        """The names of all."""
+        return tuple(sorted(name for row in self.loops for name in row))
+
+
+PIECE = "piece"  # the name of a size
+
+
+@dataclass(frozen=True)
 class Rest:
-    """What is left of a kernel when all folds are computed before: `first` is room for them, whose loops are over `source` axes in this order;
-    the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0.
+    """What is left of a kernel when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of memory;
+    the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are kernels of their own; `tiles` and `squares`
+    are as in Kernel. Of the axis `piece` there are PIECE elements at a time: what folds come to has room then.
     """
 
     first: First
-    source: tuple[Axis, ...]
+    memory: tuple[str, ...]
     axes: tuple[Axis, ...]
     short: int
+    alone: tuple[Alone, ...] = ()
+    tiles: bool = False
+    squares: bool = False
+    piece: Axis | None = None
 
 
 @dataclass(frozen=True)

@@ -99,13 +99,13 @@ def extents_of(folds: Sequence[Fold], kernel: Kernel) -> dict[Axis, Value]:
 
 def named(values: Iterable[Value], extents: Mapping[Axis, Value], kernel: Kernel) -> Named:
     """Those of `values` that depend on axes with known extents alone."""
-    order = [extent for _, extent in kernel.axes]
+    order = list(kernel.rest.memory) if kernel.rest else [n.name for _, n in kernel.axes if isinstance(n, Size)]
     out: Named = {}
     for node in values:
         sizes = {a: n for a in node.free if isinstance(a, Axis) and isinstance(n := extents.get(a), Size)}
         if not sizes or len(sizes) < len(node.free):
             continue
-        known = {a: order.index(n) if n in order else len(order) for a, n in sizes.items()}
+        known = {a: order.index(n.name) if n.name in order else len(order) for a, n in sizes.items()}
         axes = sorted(sizes, key=lambda a: (known[a], sizes[a].name, a.name))
         own = tuple((axis(f"h{n}"), sizes[a]) for n, a in enumerate(axes))
         made = substitute(node, {a: h for a, (h, _) in zip(axes, own, strict=True)})

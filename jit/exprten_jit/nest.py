@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from .bring import Bring, Offsets, Spread
 from .ir import FALSE, Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, index
 from .ir import axis as named_axis
+from .piece import Piece
 from .reducers import ARENA, PARTS
 from .rewrite import substitute
 from .unrolled import Group
@@ -365,7 +366,8 @@ class Nest:
     """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together. `written`: rows that
     are folded have no loops. `turned`: the last two loops are in the other order. `folds` are those of the kernel that have others
     written out in them, or are computed by the nests of `first`, which run before, into `room` for so many elements of each leaf;
-    each with what it is here. `offsets` are tables that are made before.
+    each with what it is here. `offsets` are tables that are made before. All of
+    it is for a `piece` at a time, if there is one.
     """
 
     kernel: Kernel
@@ -378,6 +380,7 @@ class Nest:
     first: tuple[Nest, ...] = ()
     room: tuple[tuple[Leaf, int], ...] = ()
     offsets: tuple[Offsets, ...] = ()
+    piece: Piece | None = None
 
     @property
     def known(self) -> list[tuple[Value, Leaf]]:

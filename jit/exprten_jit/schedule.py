@@ -84,6 +84,7 @@ def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
         folds=(*before.folds, *((substitute(given, back), here) for given, here in nest.folds)),
         first=tuple(schedule(part, machine) for part in before.parts),
         room=before.room,
+        piece=before.piece,
     )
 
 

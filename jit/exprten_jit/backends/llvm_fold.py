@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..ir import Fold, components
+from ..ir import Fold, Leaf, Value, components
 from ..nest import ONE, Nest, Reduce, Vector, statements
 from ..placing import CHAINS
 from ..reducers import Order
 from ..rewrite import affine
+from ..unrolled import Group
 from .llvm_accumulators import Row, bodies_of, dtypes_of
 from .llvm_extremes import Extremes, is_sought
 from .llvm_memory import Known, Where
@@ -31,9 +32,7 @@ class Folds(Extremes):
         self.nest = nest
         room = (leaf for part in nest.parts for leaf, _ in part.room)  # shared by threads: no row has room beyond it
         self.given = {leaf.name for leaf in (*nest.kernel.leaves, *room)}
-        loops = (stmt for part in nest.every for stmt in statements(part.body))
-        groups = [*nest.groups, *(group for stmt in loops if isinstance(stmt, Vector) for group in stmt.groups)]
-        self.groups = {(group[0], at): group for group in groups for at in group[1]}
+        self.groups = groups_of(nest)
         self.waiting = ""
 
     def alone(self, node: Fold, known: Known) -> Row:
@@ -259,3 +258,10 @@ def _passes(stmt: Reduce) -> tuple[Reduce, Reduce]:
     others = tuple(node for node in stmt.folds if node not in stmt.chained)
     again = replace(stmt, folds=stmt.chained, chains=CHAINS, chained=(), saved=(), ahead=(), far=None)
     return replace(stmt, folds=others, chained=()), again
+
+
+def groups_of(nest: Nest) -> dict[tuple[Leaf, Value], Group]:
+    """For each element of what is read or stored together in the body of a nest, all of these."""
+    loops = (stmt for stmt in statements(nest.body) if isinstance(stmt, Vector))
+    every = (*nest.groups, *(group for stmt in loops for group in stmt.groups))
+    return {(group[0], at): group for group in every for at in group[1]}

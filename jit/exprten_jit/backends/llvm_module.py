@@ -18,8 +18,9 @@ from ..nest import Blocks, Columns, Let, Loop, Machine, Nest, Pieces, Reduce, St
 from ..reducers import PAIRS, PARTS
 from ..work import GRAIN, MANY, Range, levels, shared, work
 from .llvm_accumulators import Row
+from .llvm_fold import groups_of
 from .llvm_memory import ZERO_ROW, Known, Where
-from .llvm_parts import Parts
+from .llvm_pieces import InPieces
 from .llvm_text import INDEX_TYPE, Lanes
 
 LEAST = 2  # a part of a fold along vectors is 2 ** 2 blocks at least: their results cost little then
@@ -32,7 +33,7 @@ def emit(nest: Nest, name: str, fast_math: bool, machine: Machine) -> str:
     return module.module(name)
 
 
-class _Module(Parts):
+class _Module(InPieces):
     def module(self, name: str) -> str:
         self._new()
         room = [pair for part in self.nest.parts for pair in part.room]
@@ -40,9 +41,12 @@ class _Module(Parts):
         root = self.nest
         for part in root.every:
             self.nest = part if any(part in x.first for x in root.parts) else root
-            self.down = part.kernel.reverse
+            self.groups, self.down = groups_of(part), part.kernel.reverse
             self._part(part, dict(known))
-        self.functions.append(self._end(f"void @{name}(ptr %{'given' if room else 'words'}, i64 %threads)"))
+        head = f"internal void @{name}_piece" if root.piece else f"void @{name}"
+        self.functions.append(self._end(f"{head}(ptr %{'given' if room else 'words'}, i64 %threads)"))
+        if root.piece:
+            self.in_pieces(root, root.piece, f"{name}_piece", name)
         zeros = f"@zeros = internal constant [{ZERO_ROW} x i8] zeroinitializer, align 64"
         functions = "\n".join(self.functions)
         metadata = ["!0 = !{i32 1}"] if "!nontemporal" in functions else []
@@ -53,8 +57,7 @@ class _Module(Parts):
         t, kernel = self.text, self.nest.kernel
         many = len(kernel.leaves) + len(kernel.sizes) + len(kernel.params)
         t.put(f"%words = alloca [{many + len(room)} x i64]")
-        t.declare("@llvm.memcpy.p0.p0.i64", "void", "ptr", "ptr", INDEX_TYPE, "i1")
-        t.put(f"call void @llvm.memcpy.p0.p0.i64(ptr %words, ptr %given, i64 {8 * many}, i1 false)")
+        self._copy_words("%words", "%given", many)
         for n, (leaf, count) in enumerate(room, many):
             place = t.reserve(f"[{count} x {leaf.dtype.memory}]")
             t.put(f"store ptr {place}, ptr {self._slot('%words', n)}")

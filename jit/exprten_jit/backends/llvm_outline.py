@@ -64,6 +64,11 @@ class Outlined(Loops):
             known[param] = self.cast(word, wide, param.dtype)
         return known
 
+    def _copy_words(self, into: str, words: str, many: int) -> None:
+        """Copy so many words."""
+        self.text.declare("@llvm.memcpy.p0.p0.i64", "void", "ptr", "ptr", INDEX_TYPE, "i1")
+        self.text.put(f"call void @llvm.memcpy.p0.p0.i64(ptr {into}, ptr {words}, i64 {8 * many}, i1 false)")
+
     def _slot(self, words: str, n: int) -> str:
         return self.text.let(f"getelementptr i64, ptr {words}, i64 {n}", "ptr").name
 

@@ -1,0 +1,130 @@
+"""Folds that are computed before what is left of a statement, each as a statement of its own: its target is scratch, packed in the order of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from ..expression.key import Key, leaf_key
+from ..expression.leaf import Leaf
+from ..expression.shape import Layout, Shape
+from ..expression.shape import layout as layout_of
+from .axes import Same, merged
+from .gather import WEAK, Gathered
+from .memory_order import Turned
+from .signature import Alone, Ways
+from .walk import Given, walked
+from .ways import ways_of
+
+
+def folds_alone(turned: Turned, numbers: Sequence[int], names: Sequence[str]) -> tuple[Alone, ...]:
+    """How the Reduces that have the same axes are computed, where that can be said; `numbers` are those of the operands that leaves are, `names` those of
+    the extents of all axes.
+    """
+    groups = dict[tuple[int, ...], list[int]]()
+    for n in turned.found.folds:
+        groups.setdefault(_own(turned.found, n), []).append(n)
+    found = (_alone(*_part(turned.found, folds, numbers), names) for folds in groups.values())
+    return tuple(alone for alone in found if alone)
+
+
+def own_axes(shape: Shape) -> tuple[int, ...]:
+    """The axes that have more than one element."""
+    return tuple(k for k, extent in enumerate(shape) if extent != 1)
+
+
+def _own(found: Gathered, n: int) -> tuple[int, ...]:
+    return own_axes(found.shapes[n] or ())
+
+
+def _part(found: Gathered, folds: Sequence[int], numbers: Sequence[int]) -> tuple[Gathered, list[int]]:
+    """What computes some Reduces of the same axes, and numbers of its operands. Other Reduces that they need are operands, as they were stored."""
+    kept, stack = set[int](), list(folds)
+    while stack:
+        n = stack.pop()
+        key, *more = found.structure[n]
+        if n not in kept:
+            kept.add(n)
+            stack.extend(ref for ref in more[: len(key.args)] if ref != WEAK and (key.op != "reduce" or n in folds))
+    part, views, at = Gathered(indexed=True), list[int](), dict[int, int]()
+    for n in sorted(kept):
+        key, *more = found.structure[n]
+        at[n] = len(part.structure)
+        if key.op == "leaf" or (key.op == "reduce" and n not in folds):
+            known = key.op == "reduce"
+            views.append(-1 - n if known else numbers[more[0]])
+            part.leaves.append(_scratch(key) if known else found.leaves[more[0]])
+            part.layouts.append(packed(found.shapes[n] or ()) if known else found.layouts[more[0]])
+            part.structure.append((part.leaves[-1].key, len(part.leaves) - 1))
+        else:
+            refs, others = more[: len(key.args)], more[len(key.args) :]
+            part.structure.append((key, *(WEAK if ref == WEAK else at[ref] for ref in refs), *others))
+        part.shapes.append(found.shapes[n])
+    part.folds, part.counters = ([at[n] for n in each if n in at] for each in (folds, found.counters))
+    keys = [found.structure[n][0] for n in folds]
+    every = Key("alone", keys[0].dtype, keys[0].device, keys, tuple(k.dtype for k in keys))
+    part.structure.append((every, *part.folds))
+    part.shapes.append(found.shapes[folds[0]])
+    return part, views
+
+
+def _scratch(key: Key) -> Leaf:
+    """An operand of which nothing is known but its type."""
+    leaf = Leaf()
+    leaf.key = leaf_key("leaf", key.dtype, key.device)
+    return leaf
+
+
+def packed(shape: Shape) -> Layout:
+    """The layout of scratch."""
+    return layout_of(shape, tuple(prod(shape[k + 1 :]) if n != 1 else 0 for k, n in enumerate(shape)))
+
+
+def _alone(part: Gathered, views: Sequence[int], names: Sequence[str]) -> Alone | None:
+    """How a part is computed; `names` are those of the extents of all axes."""
+    shape = part.shapes[-1] or ()
+    found, target = merged(Same(part, shape, views, alone=False), packed(shape))
+    if any(_folded(part, n) != _folded(found, n) for n in found.folds):  # a fold of two axes stays one
+        return None
+    same = Same(found, target.shape, views, alone=False)
+    given = Given(
+        found=found, layouts=[target, *found.layouts], same=same, joined=None, reverse=False, loops=None, cpu=True, apart=True, numbers=views,
+    )  # fmt: skip
+    walk = walked(given)
+    as_one = _taken_as_one(shape, target.shape, names)
+    loops = [as_one[k] for k in walk.axes]
+    known = {f"n{n}": row[0] if len(row) == 1 else None for n, row in enumerate(loops)}
+    known |= {f"f{k}": name for k, name in enumerate(names)}
+    over = tuple(
+        (found.structure[n][0].map, tuple(f"f{k}" if m != 1 else None for k, m in _folded(found, n)))
+        for n in found.folds
+    )
+    ways = _renamed(ways_of(given, walk, over, ()), walk.axes, known)
+    return Alone(tuple(sorted(n for n in {*views} if n >= 0)), tuple(loops), ways) if ways else None
+
+
+def _folded(found: Gathered, n: int) -> list[tuple[int, int]]:
+    """The axes of a Reduce, with their extents."""
+    key, ref = found.structure[n][:2]
+    return [(k, (found.shapes[ref] or ())[k]) for k in key.map.axes]
+
+
+def _taken_as_one(before: Shape, after: Shape, names: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    """For each axis that is left of a target the names of those that it is now."""
+    found, row = dict[int, tuple[str, ...]](), list[str]()
+    for k, (n, left) in enumerate(zip(before, after, strict=True)):
+        row += [names[k]] if n != 1 else []
+        if left != 1:
+            found[k], row = tuple(row), []
+    return found
+
+
+def _renamed(ways: Ways, axes: Sequence[int], known: Mapping[str, str | None]) -> Ways | None:
+    """Ways with these names of extents, and positions in place of axes; None where there is no name."""
+    names = {name: known[name] for name, _ in (*ways.within, *ways.block)}
+    if None in names.values():
+        return None
+    within, block = (tuple((str(names[name]), many) for name, many in each) for each in (ways.within, ways.block))
+    onto, lanes = (None if k is None else [*axes].index(k) for k in (ways.onto, ways.lanes))
+    return replace(ways, within=within, block=block, onto=onto, lanes=lanes, first=(), keeps=False)

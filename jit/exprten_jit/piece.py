@@ -1,0 +1,51 @@
+"""Some elements of an axis at a time: all of a kernel is run for them, then for the next, so that what folds come to has room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .folds import loads
+from .ir import Axis, Kernel, Leaf, Load, Size, Value
+from .rewrite import affine
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The extent of the axis, and how many elements each operand that has it goes on from one of its indices to the next."""
+
+    extent: Size
+    strides: tuple[tuple[Leaf, Value], ...]
+
+
+def piece_of(kernel: Kernel) -> Piece | None:
+    """How a kernel is run for some elements of its axis `rest.piece`; None where an operand is read at several distances, or the index is a number."""
+    assert kernel.rest is not None and kernel.rest.piece is not None, "a kernel that is to be run in pieces"
+    along, found = kernel.rest.piece, dict[Leaf, set[Value]]()
+    extent = dict(kernel.axes)[along]
+    if not isinstance(extent, Size) or any(leaf.pairs for leaf in kernel.leaves):
+        return None
+    places = [(store.leaf, store.offset) for store in kernel.stores]
+    places += [(x.leaf, x.offset) for store in kernel.stores for x, _ in loads(store.value)]
+    for leaf, offset in places:
+        form = affine(offset, along)
+        if form is None or form[0].free:
+            return None
+        found.setdefault(leaf, set()).add(form[0])
+    if any(len(strides) > 1 for strides in found.values()) or _counts(kernel, along):
+        return None
+    return Piece(extent, tuple((leaf, next(iter(strides))) for leaf, strides in found.items()))
+
+
+def _counts(kernel: Kernel, along: Axis) -> bool:
+    """Whether something is made of the index."""
+    stack, seen = [store.value for store in kernel.stores], set[Value]()
+    while stack:
+        node = stack.pop()
+        if node in seen or along not in node.free:
+            continue
+        seen.add(node)
+        if node is along:
+            return True
+        if not isinstance(node, Load):
+            stack.extend(node.children)
+    return False
