@@ -118,7 +118,7 @@ def _merged_folds(
         return found, goals, same
     found, goal = merged(same, goals[0])
     best = Same(found, goal.shape, leaves, alone=True)
-    if turned := in_memory_order(same, goals[0]):
+    if count_of(best) > 2 and (turned := in_memory_order(same, goals[0])):
         other, lying = merged(Same(turned.found, turned.target.shape, leaves, alone=True), turned.target)
         fewer = Same(other, lying.shape, leaves, alone=True)
         if count_of(fewer) < count_of(best):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
 from exprten_jit import beforehand
 from exprten_jit.beforehand import room_for
 from exprten_jit.ir import First
+from exprten_jit.reducers import rounded_up
 
 from ..expression.shape import Layout, Shape, intern_shape
 from ..expression.shape import layout as layout_of
@@ -21,7 +22,7 @@ from .gather import WEAK, Gathered
 from .lying import MOST_WOVEN, across, fills_squares, rows_apart
 from .memory_order import Turned, in_memory_order
 from .orders import runs_onto
-from .signature import Flat, Rest
+from .signature import Flat, Rest, Ways
 from .walk import Given, Walk
 
 TURNED = 3  # axes in all: of columns of two that run on squares are turned at once
@@ -34,18 +35,20 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...]) -> Walk:
     """
     same, goal = given.same, given.layouts[0]
     assert same is not None, "a statement with folds"
-    turned = in_memory_order(same, goal)
-    onto = runs_onto(walk.axes, same, walk.extents)
+    if max(view.size for view in given.layouts) < LEAST_ELEMENTS:
+        return walk
+    turned, onto = in_memory_order(same, goal), runs_onto(walk.axes, same, walk.extents)
     squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
     if turned is None or squares or any(goal.strides[k] <= 0 for k in walk.axes) or not _is_better(turned):
         return walk
     named = names_of(same, walk.axes, over)
     names = [name for p in turned.places if (name := named.get(p))]
-    own, (leaves, folds), spaces = own_axes(turned.target.shape), _outside(turned.found), _groups(turned.found)
+    own, (leaves, folds), spaces = own_axes(turned.target.shape), _outside(turned.found), _spaces(turned.found)
     apart = any(not {*_own(turned.found, n)} <= {*own} for n in leaves)
     pieces = None if apart or len(names) < len(turned.places) else _pieces(turned, spaces)
     if pieces is None:
         return walk
+    extents = _extents(turned.found)
     turned, numbers = _cut(turned, *pieces), {same.of((TARGET, k)): k for k in walk.axes}
     order = sorted(own, key=lambda k: -turned.target.strides[k])
     rest, flat = _left(
@@ -59,17 +62,25 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...]) -> Walk:
     plain = flat is None and not rest.tiles and not rest.short
     if (plain and (leaves or length)) or (rest.short and leaves and walk.short and length):
         return walk  # all that is not done at once is read again
+    alone, uneven = folds_alone(turned, given.numbers, names), length and extents[axis] % length > 0
+    if uneven and length <= EXACT and (rest.squares or any(_is_for(each.ways, names[axis]) for each in alone)):
+        return walk
     rest = replace(
         rest,
         memory=tuple(names),
         first=_room(turned.found, spaces, names),
-        alone=folds_alone(turned, given.numbers, names),
+        alone=alone,
         piece=numbers[turned.places[axis]] if length else None,
     )
     return replace(walk, rest=rest, flat=flat, piece=length, short=0, packed=False, beside=False)
 
 
-def _room(found: Gathered, spaces: Sequence[tuple[int, ...]], names: Sequence[str]) -> First:
+def _is_for(ways: Ways, name: str) -> bool:
+    """Whether a kernel is for the extent of this name, or for no less than fills squares."""
+    return ways.squares or name in dict(ways.block)
+
+
+def _room(found: Gathered, spaces: Collection[tuple[int, ...]], names: Sequence[str]) -> First:
     """Room for what Reduces of these axes come to."""
     shape = _extents(found)
     rows = [(own, room_for(prod(shape[k] for k in own), len(spaces))) for own in spaces]
@@ -77,12 +88,10 @@ def _room(found: Gathered, spaces: Sequence[tuple[int, ...]], names: Sequence[st
 
 
 def _is_better(turned: Turned) -> bool:
-    """Whether folds are better computed alone: where the target's axes have another order than they have in the largest operand, and there is something
-    to do. But of two axes, across which all folds run, tiles serve both.
+    """Whether folds are better computed alone: where the target's axes have another order than they have in the largest operand. But of two axes, across
+    which all folds run, tiles serve both.
     """
     found, target = turned.found, turned.target
-    if prod(_extents(found)) < LEAST_ELEMENTS:
-        return False
     largest = max((own_axes(view.shape) for view in found.layouts), key=len, default=())
     own = [k for k in own_axes(target.shape) if k in largest]
     along = any(largest[-1] in found.structure[n][0].map.axes for n in found.folds)
@@ -106,9 +115,13 @@ def _own(found: Gathered, n: int) -> tuple[int, ...]:
     return own_axes(found.shapes[n] or ())
 
 
-def _groups(found: Gathered) -> list[tuple[int, ...]]:
-    """The axes that Reduces have."""
-    return list(dict.fromkeys(_own(found, n) for n in found.folds))
+def _spaces(found: Gathered) -> dict[tuple[int, ...], int]:
+    """The axes that Reduces have, and bytes at each of their places for what those of the same axes come to."""
+    out = dict[tuple[int, ...], int]()
+    for n in found.folds:
+        own = _own(found, n)
+        out[own] = out.get(own, 0) + max(found.structure[n][0].dtype.itemsize, LEAST // 2)
+    return {own: max(LEAST, rounded_up(nbytes)) for own, nbytes in out.items()}
 
 
 def _extents(found: Gathered) -> list[int]:
@@ -116,21 +129,23 @@ def _extents(found: Gathered) -> list[int]:
     return [max(column) for column in zip(*(s for s in found.shapes if s is not None), strict=True)]
 
 
-def _pieces(turned: Turned, spaces: Sequence[tuple[int, ...]]) -> tuple[int, int] | None:
-    """The axis along which some elements are computed at a time, and how many: 0 where there is room for what all folds come to, which have these axes.
-    None where there is no such axis: all have it, and nothing counts it.
+def _pieces(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> tuple[int, int] | None:
+    """The axis along which some elements are computed at a time, and how many: 0 where there is room for what all folds come to, of so many bytes at
+    each place of these axes. None where there is no such axis: all have it, and nothing counts it.
     """
     found, target, shape = turned.found, turned.target, _extents(turned.found)
-    if not all(spaces):
+    if not all(spaces) or max(spaces.values()) > beforehand.MOST:
         return None
-    if all(room_for(prod(shape[k] for k in own), len(spaces)) >= LEAST for own in spaces):
+    if all(room_for(prod(shape[k] for k in axes), len(spaces)) >= nbytes for axes, nbytes in spaces.items()):
         return 0, 0
     taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
     taken |= {found.structure[n][1] for n in found.counters}
+    own = own_axes(target.shape)
+    near = {*own[-2:], *sorted(own, key=lambda k: -target.strides[k])[-2:]}
     runs = dict[tuple[int, int], int]()
-    for k in {*own_axes(target.shape)}.intersection(*spaces) - taken:
-        others = max(prod(shape[j] for j in own if j != k) for own in spaces)
-        length = _length(shape[k], beforehand.ROOM // len(spaces) // LEAST // others)
+    for k in {*own}.intersection(*spaces) - taken:
+        each = max(prod(shape[j] for j in axes if j != k) * nbytes for axes, nbytes in spaces.items())
+        length = _length(shape[k], beforehand.ROOM // len(spaces) // each, k in near)
         steps = zip(target.shape, target.strides, strict=True)
         inner = prod(shape[k + 1 :]), prod(n for n, s in steps if s < target.strides[k])
         if length > 1:
@@ -138,8 +153,12 @@ def _pieces(turned: Turned, spaces: Sequence[tuple[int, ...]]) -> tuple[int, int
     return max(runs, key=runs.__getitem__, default=None)
 
 
-def _length(extent: int, most: int) -> int:
-    """How many elements of an axis are computed at a time, no more than `most`: all pieces are about as long, or exactly where they are short."""
+def _length(extent: int, most: int, near: bool) -> int:
+    """How many elements of an axis are computed at a time, no more than `most`: all pieces are about as long. But short ones are exactly so where the axis
+    is one of two innermost ones, on either side.
+    """
+    if most and not near:
+        return -(-extent // -(-extent // most))
     for count in range(-(-extent // max(1, most)), extent):
         length = -(-extent // count)
         if length > EXACT and extent - length * (count - 1) > MOST_WOVEN:

@@ -1,0 +1,83 @@
+"""Folds as statements of their own: in the order of memory, and in pieces where what they come to has no room."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+from exprten_jit import beforehand
+from test_drawn_blocks import forget, softmax
+
+import exprten as xt
+
+SUMS = (
+    # source, its order, the folded axis, what the nest says
+    ((100, 33, 31, 2), (1, 3, 2, 0), 3, "columns of h2 < ((n0 * n1) * n2)"),
+    ((10, 32, 11, 17), (3, 1, 0, 2), 2, "columns of i2i3 < (n0 * n1)"),  # two are left, and turned in registers
+    ((93, 64, 11), (2, 1, 0), 0, "known0[h1] = ((((x1[t0] + x1[(8 + t0)])"),
+)
+
+
+def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+    return (np.random.default_rng(prod(shape)).standard_normal(shape) * 9).astype(dtype)
+
+
+@pytest.mark.parametrize(("shape", "order", "axis", "says"), SUMS, ids=str)
+def test_axes_that_run_on_in_memory_are_one_whatever_their_numbers(
+    shape: tuple[int, ...], order: tuple[int, ...], axis: int, says: str
+) -> None:
+    x = np.rint(numbers(shape))
+    given = xt.transpose(xt.asarray(x), order)
+    plan = xt.plan(xt.zeros([n for k, n in enumerate(given.shape) if k != axis]), xt.sum(given, axis))
+    assert says in plan.nest
+    assert plan.recompute == 1
+    np.testing.assert_array_equal(plan.run().numpy(), x.transpose(order).sum(axis))
+
+
+def in_pieces(plan: xt.Plan) -> int:
+    """How many pieces a statement is computed in, 1 without any."""
+    piece, sizes = plan._code.nest.piece, dict(plan._launch.arranged.sizes)
+    return -(-sizes[piece.extent.name] // sizes["piece"]) if piece else 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
+@pytest.mark.parametrize("reducer", ["sum", "max", "argmax"])
+def test_pieces_have_the_bits_of_all_at_once(reducer: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = numbers((662, 4, 6, 7), dtype)
+    given, function = xt.transpose(xt.asarray(x), (2, 0, 3, 1)), getattr(xt, reducer)
+    want = xt.evaluate(function(given, 3)).numpy()
+    found = set()
+    for room in (beforehand.ROOM, 1 << 15):
+        monkeypatch.setattr(beforehand, "ROOM", room)
+        for threads in (1, 3):
+            forget()
+            with xt.options(num_threads=threads):
+                plan = xt.plan(xt.empty(want.shape, want.dtype), function(given, 3))
+                found.add(in_pieces(plan))
+                np.testing.assert_array_equal(plan.run().numpy(), want)
+    assert max(found) >= 7
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_share_pieces(threads: int) -> None:
+    x = numbers((3000, 7, 20, 2))
+    turned = x.transpose(2, 1, 3, 0)
+    with xt.options(num_threads=threads):
+        plan = xt.plan(xt.empty((20, 7, 3000)), xt.max(xt.transpose(xt.asarray(x), (2, 1, 3, 0)), 2))
+        assert in_pieces(plan) >= 32
+        np.testing.assert_array_equal(plan.run().numpy(), turned.max(2))
+
+
+@pytest.mark.parametrize("mode", ["write", "add"])
+def test_what_is_stored_in_pieces_is_stored_once(mode: str) -> None:
+    x = numbers((24, 48, 100, 2)).astype(np.float64)
+    given = xt.transpose(xt.asarray(x), (0, 2, 1, 3))
+    y = xt.ones(given.shape, "float64")
+    plan = xt.plan(y, softmax(given, 0), mode)
+    assert in_pieces(plan) > 1
+    plan.run()
+    powers = np.exp(x - x.max(0))
+    want = (powers / powers.sum(0)).transpose(0, 2, 1, 3) + (mode == "add")
+    np.testing.assert_allclose(y.numpy(), want, 1e-12)
