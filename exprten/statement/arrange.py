@@ -61,18 +61,15 @@ def arrange(
     )
     walk = walked(given)
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(walk.axes)}, joined) if same else ((), [])
-    if same and given.vectors and given.free and not walk.block:
-        walk = with_rest(walk, given, over)
+    walk = with_rest(walk, given, over)
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
     other = across(walk.axes, walk.extents, walk.strides[count:]) if given.loose and not found.indexed else []
     ways = ways_of(given, walk, over, other)
-    block = [walk.block.lanes, *(k for k, _ in walk.block.axes if isinstance(k, int))] if walk.block else []
-    flat = (*walk.flat.rows[-1:], *walk.flat.columns[-2:]) if walk.flat else ()
     operands, unknown = _operands(
         [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))],
         [view.key.dtype for view in views],
         walk.strides,
-        None if found.indexed else [*walk.axes[-1 - walk.packed :], *other, *block, *flat],
+        None if found.indexed else [*walk.axes[-1 - walk.packed :], *other, *_beside(walk)],
         _known_strides(walk, ways),
         cpu,
     )
@@ -89,9 +86,15 @@ def arrange(
     return Arranged(signature, (*lengths, *unknown, *params, *rows, *piece), every, turned)
 
 
+def _beside(walk: Walk) -> list[int]:
+    """Axes that vectors may run along besides the innermost: those of a block, and of rows that several axes are taken as."""
+    block = [walk.block.lanes, *(k for k, _ in walk.block.axes if isinstance(k, int))] if walk.block else []
+    return [*block, *walk.flat.rows[-1:], *walk.flat.columns[-2:]] if walk.flat else block
+
+
 def _known_strides(walk: Walk, ways: Ways) -> set[int]:
     """The strides that a kernel is made for: of packed rows, of few columns, and of blocks."""
-    few = [few for _, _, few in (*ways.first, *(ways.rest.first if ways.rest else ()))]
+    few = [few for _, _, few in ways.first]
     alone = [each.ways for each in ways.rest.alone] if ways.rest else []
     few += [way.packed * way.short or way.narrow or way.few for way in alone]
     few += [many for way in alone for _, many in way.within]

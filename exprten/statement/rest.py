@@ -34,8 +34,8 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...]) -> Walk:
     Reduce folds.
     """
     same, goal = given.same, given.layouts[0]
-    assert same is not None, "a statement with folds"
-    if max(view.size for view in given.layouts) < LEAST_ELEMENTS:
+    small = max(view.size for view in given.layouts) < LEAST_ELEMENTS
+    if same is None or small or walk.block or not (given.vectors and given.free):
         return walk
     turned, onto = in_memory_order(same, goal), runs_onto(walk.axes, same, walk.extents)
     squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
