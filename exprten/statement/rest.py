@@ -154,18 +154,19 @@ def _pieces(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> tuple[int,
 
 
 def _length(extent: int, most: int, near: bool) -> int:
-    """How many elements of an axis are computed at a time, no more than `most`: all pieces are about as long. But short ones are exactly so where the axis
-    is one of two innermost ones, on either side.
+    """How many elements of an axis are computed at a time, no more than `most`: all pieces are about as long. But where the axis is one of two innermost
+    ones, on either side, short ones are exactly so if that halves them at worst, and the last of others has enough elements.
     """
     if most and not near:
         return -(-extent // -(-extent // most))
-    for count in range(-(-extent // max(1, most)), extent):
+    exact = max((n for n in range(1, min(most, EXACT) + 1) if extent % n == 0), default=0)
+    if most <= 2 * exact <= 2 * EXACT:
+        return exact
+    for count in range(-(-extent // max(1, most)), extent // MOST_WOVEN):
         length = -(-extent // count)
-        if length > EXACT and extent - length * (count - 1) > MOST_WOVEN:
+        if extent - length * (count - 1) > MOST_WOVEN:
             return length
-        if length <= EXACT:
-            break
-    return max((n for n in range(1, min(most, EXACT) + 1) if extent % n == 0), default=0)
+    return exact
 
 
 def _cut(turned: Turned, axis: int, length: int) -> Turned:
