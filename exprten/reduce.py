@@ -12,7 +12,8 @@ import numpy as np
 from .errors import ShapeError
 from .expression import shape as shapes
 from .expression.expr import Expr, Iota, as_expr, build, cast, coerce, count_of
-from .expression.reduction import axes_of, reduction, rounded, several, wide
+from .expression.key import Key
+from .expression.reduction import axes_of, node_of, reduction, rounded, several, wide
 from .storage.device import Device
 
 # elements, 16 MiB: a variance of more of them is taken block by block, for memory is read once then (1.3 times; in a cache 0.95)
@@ -118,6 +119,11 @@ def argmin(src: Any, axis: int | None = None, keepdims: bool = False) -> Expr:
 
 def _position(name: str, e: Expr, axis: int | None, keepdims: bool, operation: str = "") -> Expr:
     """The extreme and its index, counted through the folded axes: in 32 bits where they do. `operation` is what the user called."""
+    plain = (axis is None or axis.__class__ is int) and keepdims.__class__ is bool  # 1.0 is equal to 1, and no axis
+    asked = (name, e.key, e.shape, axis, keepdims, e.device) if plain else ()
+    if (known := _known_positions.get(asked)) is not None:
+        key, shape, counted = known
+        return cast(node_of(key, shape, e, counted), np.int64)
     operation = operation or name
     axes = tuple(range(e.ndim)) if axis is None else (shapes.axis_of(axis, e.ndim, operation),)
     count = math.prod(e.shape[k] for k in axes)
@@ -125,7 +131,17 @@ def _position(name: str, e: Expr, axis: int | None, keepdims: bool, operation: s
         return reduction(name.removeprefix("arg"), e, axes, keepdims, operation=operation)  # raises
     if not axes:
         return cast(cast(e, np.bool_), np.int64) * 0  # the one element there is
-    return cast(several(name, (e, _counted(e.shape, axes, e.device)), axes, keepdims, (), operation)[1], np.int64)
+    counted = _counted(e.shape, axes, e.device)
+    node = several(name, (e, counted), axes, keepdims, (), operation)[1]
+    if plain:
+        if len(_known_positions) >= shapes.MAX_SHAPES:
+            _known_positions.clear()
+        _known_positions[asked] = (node.key, node.shape, counted)
+    return cast(node, np.int64)
+
+
+# What was asked for before: resolving axes and counting elements takes longer than a small kernel.
+_known_positions: dict[tuple[Any, ...], tuple[Key, shapes.Shape, Expr]] = {}
 
 
 @lru_cache(1024)

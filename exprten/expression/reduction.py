@@ -92,7 +92,7 @@ def _reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any, oper
     known = _known.get((name, src.key, src.shape, axis, keepdims, dtype)) if _plain(axis, keepdims, dtype) else None
     if known is None:
         return _new_reduction(name, src, axis, keepdims, dtype, operation)
-    return _node(*known, src)
+    return node_of(*known, src)
 
 
 # What was folded before, as it was asked for: (key, shape). Resolving axes and types takes 15 us, more than a small kernel.
@@ -108,11 +108,14 @@ def _plain(axis: Any, keepdims: Any, dtype: Any) -> bool:
     return axes and keepdims.__class__ is bool and (dtype is None or dtype.__class__ is type)
 
 
-def _node(key: Key, shape: Shape, src: Expr, *more: Expr) -> Reduce:
+def node_of(key: Key, shape: Shape, src: Expr, *more: Expr) -> Reduce:
+    """The fold with this key, of sources that have the keys it is made of."""
     node = Reduce()
     node.key, node.shape, node.src = key, shape, src
-    for name, source in zip(("second", "third"), more, strict=False):
-        setattr(node, name, source)
+    if more:
+        node.second = more[0]
+        if len(more) > 1:
+            node.third = more[1]
     if key.depth > MAX_DEPTH or key.paths > MAX_NODES:
         check_size(node)
     return node
@@ -122,7 +125,7 @@ def folded_again(node: Reduce, sources: Sequence[Expr], over: Over | None = None
     """The fold of other sources of the same types, along the same axes or those of `over`."""
     over = over or node.key.map
     key = reduce_key(over, over.part, [src.key for src in sources], node.key.types)
-    return _node(key, shapes.intern_shape(_folded_shape(over, sources[0].shape)), *sources)
+    return node_of(key, shapes.intern_shape(_folded_shape(over, sources[0].shape)), *sources)
 
 
 def _new_reduction(name: str, src: Expr, axis: Any, keepdims: Any, dtype: Any, operation: str) -> Expr:
@@ -141,7 +144,7 @@ def _new_reduction(name: str, src: Expr, axis: Any, keepdims: Any, dtype: Any, o
         if len(_known) >= shapes.MAX_SHAPES:
             _known.clear()
         _known[name, src.key, src.shape, axis, keepdims, dtype] = found
-    return _node(*found, src)
+    return node_of(*found, src)
 
 
 def _folded_shape(over: Over, shape: Shape) -> Shape:
@@ -157,7 +160,7 @@ def several(
     asked = (name, *(src.key for src in sources), first.shape, axis, keepdims)
     known = _known_parts.get(asked) if plain else None
     if known is not None:
-        return tuple(_node(key, shape, *sources) for key, shape in known)
+        return tuple(node_of(key, shape, *sources) for key, shape in known)
     axes = axes_of(axis, first, operation)
     dtypes = tuple(src.key.dtype for src in sources)
     out: list[Expr] = []
@@ -170,7 +173,7 @@ def several(
         elif not axes:
             out.append(sources[part])
         else:
-            out.append(_node(reduce_key(over, part, [src.key for src in sources], dtypes), shape, *sources))
+            out.append(node_of(reduce_key(over, part, [src.key for src in sources], dtypes), shape, *sources))
     if plain and all(isinstance(node, Reduce) and node.key.map.reducer is name for node in out):
         if len(_known_parts) >= shapes.MAX_SHAPES:
             _known_parts.clear()

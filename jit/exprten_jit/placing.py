@@ -99,7 +99,9 @@ def _lanes(machine: Machine, node: Fold) -> tuple[int, bool]:
     widest = max((dtype.computed.bits for dtype in dtypes), default=8)
     unit = all(steps(n, node.axis) == 1 for n in loads)
     masked = unit and all(n.dtype.bits in machine.masked_bits for n in loads)
-    bits = min(machine.vector_bits, ROW_BITS) if unroll(nodes) == MOST else machine.vector_bits
+    reducer = reducer_of(node.reducer)
+    whole = unroll(nodes) < MOST or reducer.quick or reducer.extreme  # these have a comparison more for each vector
+    bits = machine.vector_bits if whole else min(machine.vector_bits, ROW_BITS)
     return min(node.order.lanes, bits // widest), masked
 
 

@@ -17,7 +17,7 @@ from ..reducers import Order
 from ..rewrite import affine
 from ..unrolled import Group
 from .llvm_accumulators import Row, bodies_of, dtypes_of
-from .llvm_extremes import Extremes, is_sought
+from .llvm_extremes import Extremes, is_quick, is_sought
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 
@@ -121,14 +121,23 @@ class Folds(Extremes):
         if stmt.chains > 1:
             fast = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes * stmt.chains))
             if is_sought(stmt):
-                low, high = self.sought(stmt, start, fast, lambda k: elements(k, many=1), known)
-                lanes, start = self._carry(low, high, order.lanes, lanes, step), fast
-            else:
-                lanes, start, quick = self.chained(stmt, lanes, start, fast, elements, known)
-                if quick is not None:
-                    return self._unless(
-                        folds, quick, t.let(f"icmp eq i64 {fast}, {end}", "i1").name, partial(rest, lanes, start)
-                    )
+                row, upto, good = self.sought(stmt, start, end, elements, known)
+                begin = t.select(good, upto, start)
+
+                def both() -> Row:
+                    kept = zip(row, self._identity(folds, 1), strict=True)
+                    found = [t.let(f"select i1 {good}, {x}, {o}", x.lane) for x, o in kept]
+                    return merge(found, rest(lanes, begin))
+
+                return self._unless(folds, (row, good), t.let(f"icmp eq i64 {upto}, {end}", "i1").name, both)
+            if is_quick(stmt):
+                found = self.quickly(stmt, start, end, elements, known)
+                return self._unless(folds, found, "true", partial(rest, lanes, start))
+            lanes, start, quick = self.chained(stmt, lanes, start, fast, elements, known)
+            if quick is not None:
+                return self._unless(
+                    folds, quick, t.let(f"icmp eq i64 {fast}, {end}", "i1").name, partial(rest, lanes, start)
+                )
         return rest(lanes, start)
 
     def _unless(self, folds: Sequence[Fold], quick: tuple[Row, str], all_: str, rest: Callable[[], Row]) -> Row:

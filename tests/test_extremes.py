@@ -1,0 +1,57 @@
+"""Extremes along rows, and where they stand: quick comparisons, and the full rule where a NaN or zeros are met; rows of every remainder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from strategies import reference_maximum, reference_minimum
+
+import exprten as xt
+
+NAMES = ("max", "min", "argmax", "argmin")
+LENGTHS = (129, 130, 143, 144, 145, 159, 161, 191, 200, 255, 257, 300, 511, 1000, 4097, 4111, 9000)
+
+
+def rows(count: int, dtype: Any, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Numbers as they come, many that are equal, none but the worst; of floats also NaN, infinities and zeros of both signs."""
+    info = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else np.finfo(dtype)
+    x = rng.integers(0, 100, (6, count)).astype(dtype)
+    yield from (x, x // 50, np.sort(x, 1), np.sort(x, 1)[:, ::-1])
+    yield from (np.full_like(x, bound) for bound in (info.min, info.max))
+    if x.dtype.kind == "f":
+        yield np.where(rng.random(x.shape) < 0.5, -0.0, 0.0).astype(dtype)
+        yield from (np.full_like(x, bound) for bound in (np.inf, -np.inf, np.nan, -0.0))
+        for at in (0, 127, 128, count - 2, count - 1):
+            one = x.copy()
+            one[::2, at] = np.nan
+            yield one
+
+
+def expected(name: str, x: np.ndarray) -> np.ndarray:
+    if name.startswith("arg") or x.dtype.kind != "f":
+        return getattr(x, name)(1)
+    join, found = reference_maximum if name == "max" else reference_minimum, x[:, 0]
+    for k in range(1, x.shape[1]):
+        found = join(found, x[:, k])
+    return found
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int64", "uint8", "uint16"])
+def test_extremes_of_rows_of_every_remainder(dtype, bits):
+    rng = np.random.default_rng(bits)
+    with xt.options(vector_bits=bits):
+        for count in LENGTHS:
+            x = np.concatenate(list(rows(count, dtype, rng)))
+            apart = np.zeros((len(x), 2 * count + 3), dtype)
+            apart[:, 1 : 2 * count : 2] = x
+            for name in NAMES:
+                want = expected(name, x)
+                for view in (xt.asarray(x), xt.asarray(apart)[:, 1 : 2 * count : 2]):
+                    found = xt.evaluate(getattr(xt, name)(view, 1)).numpy()
+                    np.testing.assert_array_equal(found, want, f"{name} of {count}")
+                    if found.dtype.kind == "f":
+                        np.testing.assert_array_equal(np.signbit(found)[found == 0], np.signbit(want)[want == 0])
