@@ -188,7 +188,18 @@ maximum = _function("maximum", "The greater; NaN where either is NaN, +0 above -
 minimum = _function("minimum", "The lesser; NaN where either is NaN, -0 below +0.")
 fmax = _function("fmax", "The greater; a number where only one is NaN.")
 fmin = _function("fmin", "The lesser; a number where only one is NaN.")
-clip = _function("clip", "a between low and high: minimum(maximum(a, low), high).")
+_clip = _function("clip", "a between low and high: minimum(maximum(a, low), high).")
+
+
+def clip(a: Any, low: Any, high: Any) -> Expr:
+    """a between low and high: minimum(maximum(a, low), high); None for no bound."""
+    if low is None:
+        return as_expr(coerce(a, "clip")) if high is None else minimum(a, high)
+    return maximum(a, low) if high is None else _clip(a, low, high)
+
+
+FUNCTIONS["clip"] = clip
+
 conjugate = _function("conjugate", "a with the other sign of its imaginary part.")
 angle = _function("angle", "The angle of a complex number, -pi to pi; of a real one 0 or pi.")
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .errors import DTypeError
 from .expression.reduction import wide
-from .functions import multiply
+from .functions import conjugate, multiply
 from .interop import zeros
 from .kernels import steps
 from .kernels.kernel import Kernel
@@ -27,22 +28,28 @@ Tensors = Tensor | Sequence[Tensor]
 
 
 def _step(kernel: Kernel, *tensors: Tensors | None, **scalars: Any) -> None:
-    """One step for one weight, or for a list of them."""
+    """One step for one weight, or for a list of them. Raises TypeError without a rate."""
+    if scalars["lr"] is None:
+        raise TypeError(f"{kernel.__name__}: lr is None; it must be a number")
     (kernel.foreach if isinstance(tensors[0], (list, tuple)) else kernel)(*tensors, **scalars)
 
 
 def _counted(t: int, operation: str) -> None:
-    """Raises ValueError for a step before the first one: both means would be divided by 0."""
+    """Raises ValueError for a step before the first one: both means would be divided by 0; TypeError for what counts nothing."""
+    if not hasattr(t, "__index__"):
+        raise TypeError(f"{operation}: t is {t!r}; it must be an int, counted from 1")
     if t < 1:
         raise ValueError(f"{operation}: t is {t}; steps are counted from 1")
 
 
 def _pair(betas: Any, operation: str) -> tuple[Any, Any]:
-    """Both rates of two means. Raises TypeError for anything else."""
+    """Both rates of two means. Raises TypeError for anything else, ValueError for a mean that would never take anything in, or grow."""
     try:
         first, second = betas
     except (TypeError, ValueError):
         raise TypeError(f"{operation}: betas is {betas!r}; it must be two numbers, as in betas=(0.9, 0.99)") from None
+    if not all(0 <= beta < 1 for beta in (first, second) if isinstance(beta, int | float)):
+        raise ValueError(f"{operation}: betas is {betas!r}; each must be at least 0 and less than 1")
     return first, second
 
 
@@ -213,13 +220,19 @@ def lion(
 def clip_norm(g: Tensors, max_norm: float) -> float:
     """The norm of all gradients together; where it is above `max_norm`, they are scaled down to that.
 
-    Sums in float64, in memory for one number on each device. (torch.nn.utils.clip_grad_norm_)
+    Sums in float64, in memory for one number on each device; of complex numbers their absolute values. Raises ValueError for a negative `max_norm`,
+    DTypeError for integers, which cannot be scaled. (torch.nn.utils.clip_grad_norm_)
     """
+    if max_norm < 0:
+        raise ValueError(f"clip_norm: max_norm is {max_norm}; it must be at least 0")
     gradients = [g] if isinstance(g, Tensor) else list(g)
     totals = {device: zeros((), "float64", device) for device in {one.device: None for one in gradients}}
     for one in gradients:
+        if one.dtype.kind not in "fc":
+            raise DTypeError(f"clip_norm: a gradient of {one.dtype} cannot be scaled; convert it with xt.cast")
         x, total = wide(one), totals[one.device]  # squares of what is narrow need not fit its type
-        total += total_of(multiply(x, x), dtype="float64")
+        squares = multiply(x, conjugate(x)).real if one.dtype.kind == "c" else multiply(x, x)
+        total += total_of(squares, dtype="float64")
     norm: float = sum(map(float, totals.values())) ** 0.5
     by = max_norm / (norm + 1e-6)
     if by < 1.0:

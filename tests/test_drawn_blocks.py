@@ -14,7 +14,7 @@ from test_drawn_types import COMPLEX, OPTIONS, Drawn, operands_of
 import exprten as xt
 from exprten.statement import blocks, direct, launch
 
-SIDES = "2x2 3x2 2x3 3x3 4x4 5x3 2x8 4x2 2x2x3 2x1x4 3x5 7x2 8x3 4x6 2x16 5x2x3"
+SIDES = "2x2 3x2 2x3 3x3 4x4 5x3 2x8 4x2 2x2x3 2x1x4 3x5 7x2 8x3 4x6 2x16 5x2x3 5x7 7x5 3x12 9x6 4x3x3 16x3"
 BLOCKS = [tuple(map(int, sides.split("x"))) for sides in SIDES.split()]
 
 

@@ -72,6 +72,8 @@ FLOORS = {
         "statement.walk",
         "statement.ways",
         "statement.alone",
+        "statement.pieces",
+        "statement.whole",
         "statement.rest",
         "statement.arrange",
         "statement.lower",

@@ -38,8 +38,8 @@ def test_axes_that_run_on_in_memory_are_one_whatever_their_numbers(
 
 def in_pieces(plan: xt.Plan) -> int:
     """How many pieces a statement is computed in, 1 without any."""
-    piece, sizes = plan._code.nest.piece, dict(plan._launch.arranged.sizes)
-    return -(-sizes[piece.extent.name] // sizes["piece"]) if piece else 1
+    sizes = dict(plan._launch.arranged.sizes)
+    return prod(-(-sizes[piece.extent.name] // sizes[piece.length.name]) for piece in plan._code.nest.pieces)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
@@ -81,3 +81,15 @@ def test_what_is_stored_in_pieces_is_stored_once(mode: str) -> None:
     powers = np.exp(x - x.max(0))
     want = (powers / powers.sum(0)).transpose(0, 2, 1, 3) + (mode == "add")
     np.testing.assert_allclose(y.numpy(), want, 1e-12)
+
+
+def test_what_reads_other_folds_is_not_arranged_as_what_reads_none() -> None:
+    """The sum over two axes is one over rows inside of another, with the axes of the greatest of each row, but reads folds of other axes."""
+    data = numbers((17, 22, 12))
+    x = xt.transpose(xt.asarray(data), (1, 0, 2))
+    y = xt.transpose(xt.empty((12, 17, 22)), (2, 1, 0))
+    y[...] = softmax(x, 2) / (1 + xt.abs(xt.sum(softmax(x, 0), (1, 2), keepdims=True)))
+    wide = data.transpose(1, 0, 2).astype(np.float64)
+    rows, columns = (np.exp(wide - wide.max(k, keepdims=True)) for k in (2, 0))
+    shares = (columns / columns.sum(0)).sum((1, 2), keepdims=True)
+    np.testing.assert_allclose(y.numpy(), rows / rows.sum(2, keepdims=True) / (1 + shares), 1e-5)

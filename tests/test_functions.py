@@ -231,3 +231,9 @@ def test_slopes_of_activations_are_their_limits_at_both_ends(name, dtype, most, 
         first, second = xt.evaluate(slope(x)).numpy(), xt.evaluate(slope.grad(0)(x)).numpy()
     np.testing.assert_allclose(first, np.array([0, 0, 0, 1, 1, 1, np.nan], dtype), atol=1e-120)
     np.testing.assert_allclose(second, np.array([0, 0, 0, 0, 0, 0, np.nan], dtype), atol=1e-120)
+
+
+def test_clip_without_a_bound():
+    x = np.array([-2.0, np.nan, 0.5, 3.0])
+    for low, high in ((None, 1), (-1, None), (None, None), (-1, 1)):
+        np.testing.assert_array_equal(xt.evaluate(xt.clip(xt.asarray(x), low, high)).numpy(), np.clip(x, low, high))

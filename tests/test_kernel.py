@@ -1199,3 +1199,12 @@ def test_a_scalar_may_become_a_truth_value(scalar):
         both(y, xt.asarray(b), s=scalar)
         both.foreach([z], [xt.asarray(b)], s=scalar)
         assert np.array_equal(y.numpy(), np.logical_and(b, scalar)) and np.array_equal(z.numpy(), y.numpy())
+
+
+def test_a_kernel_that_calls_itself_without_end_says_so():
+    @xt.kernel
+    def again(a):
+        again(a)
+
+    with pytest.raises(RecursionError, match="again: the kernel calls itself without an end"):
+        again(xt.ones(3))

@@ -220,3 +220,26 @@ def test_rates_that_are_not_two_are_refused(name, betas):
     with pytest.raises(TypeError, match=f"^{name}: betas is {re.escape(repr(betas))}; it must be two numbers"):
         getattr(xt.optim, name)(w, xt.ones(2), *state, betas=betas, **step)
     assert (w.numpy() == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda w: xt.optim.sgd(w, w, lr=None), TypeError, "sgd: lr is None; it must be a number"),
+        (lambda w: xt.optim.adam(w, w, w, w, lr=0.1, t=None), TypeError, "adam: t is None; it must be an int"),
+        (lambda w: xt.optim.adam(w, w, w, w, lr=0.1, t=1, betas=(1, 0.9)), ValueError, r"adam: betas is \(1, 0.9\)"),
+        (lambda w: xt.optim.clip_norm([w], -1.0), ValueError, "clip_norm: max_norm is -1.0"),
+        (lambda w: xt.optim.clip_norm(xt.ones(8, "int32"), 1.0), xt.DTypeError, "clip_norm: a gradient of int32"),
+    ],
+)
+def test_what_no_step_is_made_of_is_said(call, kind, text):
+    w = xt.ones(8)
+    with pytest.raises(kind, match=text):
+        call(w)
+    assert (w.numpy() == 1).all()
+
+
+def test_the_norm_of_complex_gradients_is_of_their_absolute_values():
+    g = xt.asarray(np.array([3 + 4j, 0, 12j], "complex64"))
+    assert xt.optim.clip_norm(g, 1.0) == pytest.approx(13)
+    np.testing.assert_allclose(np.linalg.norm(g.numpy()), 1, 1e-5)

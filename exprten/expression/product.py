@@ -98,7 +98,8 @@ def _shape(a: Shape, b: Shape, operation: str) -> Shape:
             f"{operation}: shapes {a} and {b}: axis {len(a) - 1} of the first has {a[-1]} elements, axis {axis} of the second "
             f"has {b[axis]}; they must be as long as each other"
         )
-    return (*shapes.broadcast((a[:-2], b[:-2]), operation), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
+    before = f"{operation}: shapes {a} and {b}: before their last two axes"
+    return (*shapes.broadcast((a[:-2], b[:-2]), before), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
 def _check_computed(dot: Dot, operation: str) -> None:

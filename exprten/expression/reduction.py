@@ -89,7 +89,8 @@ def _rounded_once(name: str, src: Expr, axis: Any, keepdims: bool, dtype: DType 
 
 
 def _reduction(name: str, src: Expr, axis: Any, keepdims: bool, dtype: Any, operation: str) -> Expr:
-    known = _known.get((name, src.key, src.shape, axis, keepdims, dtype)) if _plain(axis, keepdims, dtype) else None
+    plain = _plain(axis, keepdims, dtype) and name.__class__ is str
+    known = _known.get((name, src.key, src.shape, axis, keepdims, dtype)) if plain else None
     if known is None:
         return _new_reduction(name, src, axis, keepdims, dtype, operation)
     return node_of(*known, src)
@@ -128,8 +129,8 @@ def folded_again(node: Reduce, sources: Sequence[Expr], over: Over | None = None
     return node_of(key, shapes.intern_shape(_folded_shape(over, sources[0].shape)), *sources)
 
 
-def _new_reduction(name: str, src: Expr, axis: Any, keepdims: Any, dtype: Any, operation: str) -> Expr:
-    row = TABLE.get(name)
+def _new_reduction(name: Any, src: Expr, axis: Any, keepdims: Any, dtype: Any, operation: str) -> Expr:
+    row = TABLE.get(name) if name.__class__ is str else None
     if row is None:
         raise ValueError(f"{operation}: there is no reducer {name!r}; there are {', '.join(TABLE)}")
     over = Over(name, src.ndim, axes_of(axis, src, operation), bool(keepdims))

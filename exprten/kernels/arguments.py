@@ -232,7 +232,12 @@ class Arguments:
             else:
                 given[name] = Number(type(x), "argument", (name,), trace.limits)
         trace.generic = not asks(of.function) and all(t.size for t in self.tensors)  # a sum of nothing is a number
-        result = of.function(*(given[name] for name in of.positional), **{name: given[name] for name in of.scalars})
+        try:
+            result = of.function(*(given[name] for name in of.positional), **{name: given[name] for name in of.scalars})
+        except RecursionError:
+            raise RecursionError(
+                f"{of.name}: the kernel calls itself without an end; its statements are written out when it is first called"
+            ) from None
         if result is not None:
             raise TypeError(f"{of.name}: a kernel returns nothing; it stores to its arguments")
         if not trace.statements:

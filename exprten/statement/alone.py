@@ -8,10 +8,11 @@ from math import prod
 
 from ..expression.key import Key, leaf_key
 from ..expression.leaf import Leaf
-from ..expression.shape import Layout, Shape
+from ..expression.shape import Layout, Shape, intern_shape
 from ..expression.shape import layout as layout_of
 from .axes import Same, merged
 from .gather import WEAK, Gathered
+from .lying import across
 from .memory_order import Turned
 from .signature import Alone, Ways
 from .walk import Given, walked
@@ -24,9 +25,42 @@ def folds_alone(turned: Turned, numbers: Sequence[int], names: Sequence[str]) ->
     """
     groups = dict[tuple[int, ...], list[int]]()
     for n in turned.found.folds:
-        groups.setdefault(_own(turned.found, n), []).append(n)
+        groups.setdefault(own_of(turned.found, n), []).append(n)
     found = (_alone(*_part(turned.found, folds, numbers), names) for folds in groups.values())
     return tuple(alone for alone in found if alone)
+
+
+def whole_alone(turned: Turned, numbers: Sequence[int], names: Sequence[str]) -> Alone | None:
+    """The same of all that is stored."""
+    return _alone(turned.found, numbers, names, keeps=True)
+
+
+def copy_alone(turned: Turned, key: Key, names: Sequence[str]) -> Alone | None:
+    """The same of what was stored so: elements of this key's type are copied to the target, whose axes come in its own order."""
+    target, memory = turned.target, packed(turned.target.shape)
+    loops, both = list[list[int]](), [target.strides, memory.strides]
+    for k in sorted(own_axes(target.shape), key=lambda k: -target.strides[k]):
+        if loops and all(s[loops[-1][-1]] == s[k] * target.shape[k] for s in both):
+            loops[-1].append(k)
+        else:
+            loops.append([k])
+    shape = intern_shape(tuple(prod(target.shape[k] for k in row) for row in loops))
+    layouts = [layout_of(shape, tuple(s[row[-1]] for row in loops)) for s in both]
+    leaf = _scratch(key)
+    found = Gathered(structure=[(leaf.key, 0)], shapes=[shape], leaves=[leaf], layouts=layouts[1:])
+    given = Given(
+        found=found, layouts=layouts, same=None, joined=None, reverse=False, loops=None, cpu=True, apart=True, numbers=[1],
+    )  # fmt: skip
+    walk = walked(given)
+    if len(walk.axes) < len(loops):
+        return None
+    known = {f"n{n}": names[loops[k][0]] if len(loops[k]) == 1 else None for n, k in enumerate(walk.axes)}
+    ways = ways_of(given, walk, (), across(walk.axes, walk.extents, walk.strides[1:]))
+    flat, renamed = ways.flat, _renamed(ways, walk.axes, known)
+    if flat and renamed:
+        columns, rows = (tuple(walk.axes.index(k) for k in each) for each in (flat.columns, flat.rows))
+        renamed = replace(renamed, flat=replace(flat, columns=columns, rows=rows))
+    return Alone((0,), (), tuple(tuple(names[j] for j in loops[k]) for k in walk.axes), renamed) if renamed else None
 
 
 def own_axes(shape: Shape) -> tuple[int, ...]:
@@ -34,7 +68,8 @@ def own_axes(shape: Shape) -> tuple[int, ...]:
     return tuple(k for k, extent in enumerate(shape) if extent != 1)
 
 
-def _own(found: Gathered, n: int) -> tuple[int, ...]:
+def own_of(found: Gathered, n: int) -> tuple[int, ...]:
+    """Those of an entry."""
     return own_axes(found.shapes[n] or ())
 
 
@@ -81,8 +116,8 @@ def packed(shape: Shape) -> Layout:
     return layout_of(shape, tuple(prod(shape[k + 1 :]) if n != 1 else 0 for k, n in enumerate(shape)))
 
 
-def _alone(part: Gathered, views: Sequence[int], names: Sequence[str]) -> Alone | None:
-    """How a part is computed; `names` are those of the extents of all axes."""
+def _alone(part: Gathered, views: Sequence[int], names: Sequence[str], keeps: bool = False) -> Alone | None:
+    """How a part is computed; `names` are those of the extents of all axes, `keeps` is as in Ways."""
     shape = part.shapes[-1] or ()
     found, target = merged(Same(part, shape, views, alone=False), packed(shape))
     if any(_folded(part, n) != _folded(found, n) for n in found.folds):  # a fold of two axes stays one
@@ -100,8 +135,11 @@ def _alone(part: Gathered, views: Sequence[int], names: Sequence[str]) -> Alone 
         (found.structure[n][0].map, tuple(f"f{k}" if m != 1 else None for k, m in _folded(found, n)))
         for n in found.folds
     )
-    ways = _renamed(ways_of(given, walk, over, ()), walk.axes, known)
-    return Alone(tuple(sorted(n for n in {*views} if n >= 0)), tuple(loops), ways) if ways else None
+    ways = _renamed(ways_of(given, walk, over, ()), walk.axes, known, keeps)
+    operands = tuple(sorted(n for n in {*views} if n >= 0))
+    spaces = {own_axes(layout.shape) for n, layout in zip(views, part.layouts, strict=True) if n < 0}
+    before = sorted(tuple(sorted(names[k] for k in own)) for own in spaces)
+    return Alone(operands, tuple(before), tuple(loops), ways) if ways else None
 
 
 def _folded(found: Gathered, n: int) -> list[tuple[int, int]]:
@@ -120,11 +158,11 @@ def _taken_as_one(before: Shape, after: Shape, names: Sequence[str]) -> dict[int
     return found
 
 
-def _renamed(ways: Ways, axes: Sequence[int], known: Mapping[str, str | None]) -> Ways | None:
+def _renamed(ways: Ways, axes: Sequence[int], known: Mapping[str, str | None], keeps: bool = False) -> Ways | None:
     """Ways with these names of extents, and positions in place of axes; None where there is no name."""
     names = {name: known[name] for name, _ in (*ways.within, *ways.block)}
     if None in names.values():
         return None
     within, block = (tuple((str(names[name]), many) for name, many in each) for each in (ways.within, ways.block))
     onto, lanes = (None if k is None else [*axes].index(k) for k in (ways.onto, ways.lanes))
-    return replace(ways, within=within, block=block, onto=onto, lanes=lanes, first=(), keeps=False)
+    return replace(ways, within=within, block=block, onto=onto, lanes=lanes, first=(), keeps=keeps)

@@ -61,7 +61,7 @@ def arrange(
     )
     walk = walked(given)
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(walk.axes)}, joined) if same else ((), [])
-    walk = with_rest(walk, given, over)
+    walk = with_rest(walk, given, over, target.key if mode.op is None and count == 1 else None)
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
     other = across(walk.axes, walk.extents, walk.strides[count:]) if given.loose and not found.indexed else []
     ways = ways_of(given, walk, over, other)
@@ -82,8 +82,8 @@ def arrange(
         target.device.kind, **vars(ways),
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(walk.shifts, operands, strict=True))
-    piece = [(PIECE, walk.piece)] if walk.piece else []
-    return Arranged(signature, (*lengths, *unknown, *params, *rows, *piece), every, turned)
+    pieces = [(f"{PIECE}{n}", length) for n, length in enumerate(walk.pieces)]
+    return Arranged(signature, (*lengths, *unknown, *params, *rows, *pieces), every, turned)
 
 
 def _beside(walk: Walk) -> list[int]:
@@ -95,7 +95,7 @@ def _beside(walk: Walk) -> list[int]:
 def _known_strides(walk: Walk, ways: Ways) -> set[int]:
     """The strides that a kernel is made for: of packed rows, of few columns, and of blocks."""
     few = [few for _, _, few in ways.first]
-    alone = [each.ways for each in ways.rest.alone] if ways.rest else []
+    alone = [each.ways for each in (*ways.rest.alone, *(ways.rest.whole or ()))] if ways.rest else []
     few += [way.packed * way.short or way.narrow or way.few for way in alone]
     few += [many for way in alone for _, many in way.within]
     return {

@@ -7,7 +7,7 @@ have no loop of a few steps.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
@@ -23,8 +23,14 @@ from .orders import folded_by, lies_across
 
 Key = TypeVar("Key", int, Place)
 
-MOST = 32  # elements: of more, a kernel is longer than its loops are worth
-MOST_FOLDED = 16  # of which nothing but folds is stored, as they lie: further ones are read down a few columns as fast
+MOST = 64  # elements: of more, a kernel is longer than its loops are worth
+MOST_PLAIN = 32  # without folds
+MOST_FOLDED = 36  # of which nothing but folds is stored, as they lie: further ones are read down a few columns as fast
+MOST_ROWS = 11  # of these, where there are more than are surely better
+SURELY = {
+    True: 32,
+    False: 16,
+}  # by whether all of it is stored: of so many rows of all lengths; of more none that fill vectors otherwise
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,8 @@ def plain_block(
     lengths = dict(zip(axes, extents, strict=True))
     steps = [dict(zip(axes, row, strict=True)) for row in strides]
     for lanes, block, _ in _blocks(axes, [], lengths, steps):
+        if prod(lengths[k] for k in block) > MOST_PLAIN:
+            continue
         return Block(tuple((k, lengths[k]) for k in block), lanes)
     return None
 
@@ -60,14 +68,26 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
     taken = list(dict.fromkeys(p for n in found.folds for p in folded_by(same, n) if p is not None))
     if not taken or found.params or found.several or any(extent_of(same, p) > UNROLLED for p in taken):
         return None
-    lengths = {p: extent_of(same, p) for p in (*places, *taken)}
+    lengths, across = {p: extent_of(same, p) for p in (*places, *taken)}, lies_across(same, target)
     views = [(TARGET, target), *zip(leaves_of(found), found.layouts, strict=True)]
     steps = [{p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None} for n, view in views]
     for lanes, block, loops in _blocks([p for p in places if p not in taken], taken, lengths, steps):
-        few = prod(lengths[p] for p in block) <= MOST_FOLDED or places.keys() >= {*block} or lies_across(same, target)
-        if few and all({lanes, *loops} <= {*same.dims(n)} for n in found.folds):
+        many, stored = prod(lengths[p] for p in block), places.keys() >= {*block} or across
+        near = {lengths[p] for s in steps[1:] for p in block if s.get(p) == 1}
+        pays = _pays(many, [lengths[p] for p in taken], near, stored) and (many <= MOST_PLAIN or not across)
+        if pays and all({lanes, *loops} <= {*same.dims(n)} for n in found.folds):
             return Block(tuple((places.get(p, p), lengths[p]) for p in block), places[lanes])
     return None
+
+
+def _pays(many: int, folded: Sequence[int], near: Collection[int], stored: bool) -> bool:
+    """Whether a block of so many elements is better than loops, of which axes of these lengths are folded, and rows of so many are read: loops are where
+    those fill vectors.
+    """
+    if many <= SURELY[stored]:
+        return True
+    few = stored or (many <= MOST_FOLDED and max(folded) <= MOST_ROWS)
+    return few and not any(n in ((2, 16) if stored else (2, 4, 8, 16)) for n in near)
 
 
 def named(

@@ -13,7 +13,7 @@ from math import prod
 
 from exprten_jit.cuts import PIECE
 from exprten_jit.folds import folds_of
-from exprten_jit.ir import Axis, Component, Fold, Kernel, Local, Op, Size, Value
+from exprten_jit.ir import Axis, Component, Fold, Kernel, Local, Op, Size, Value, index
 from exprten_jit.nest import Columns, Loop, Nest, Pieces, Reduce, Stmt, statements
 from exprten_jit.rewrite import substitute, walk
 
@@ -102,15 +102,17 @@ class Reach:
 
     def of(self, value: Value) -> frozenset[Axis | Local]:
         """The axes that a value is evaluated again for, those of folds among them."""
-        if self.kernel.flat is not None and value not in self._early:
+        rest, apart = self.kernel.rest, value not in self._early
+        whole = rest is not None and rest.whole is not None  # of which the loops here are a copy's
+        if self.kernel.flat is not None and apart and not whole:
             return self._of_tiles(value.free)
-        if (rest := self.kernel.rest) is not None and not rest.short and value not in self._early:
+        if rest is not None and apart and not rest.short and not whole:
             return frozenset(rest.axes[: _deepest(rest.axes, value.free)])
         if value not in self._known:
             found = value.free
             for node, inside in self._inside:  # inner ones first
-                apart = any(value in made and node not in made for made in self._made)
-                if node.axis in found and value in inside and not apart:
+                before = any(value in made and node not in made for made in self._made)
+                if node.axis in found and value in inside and not before:
                     found |= node.free - ({self._columns.axis} if self._columns and self._strip(node) else set())
             self._known[value] = found
         return self._known[value]
@@ -199,8 +201,8 @@ class Row:
 
 def rows(made: Sequence[Made], nest: Nest) -> tuple[Row, ...]:
     """The operations of a part, whose loop nest this is."""
-    done = kept(nest)
-    left = [m for m in made if m.value not in done]
+    done, one = kept(nest), _taken_as_one(nest)
+    left = [m for m in made if substitute(m.value, one) not in done]
     reach = Reach(nest)
     return _rows(left, nest.kernel, reach.placed, reach.of)
 
@@ -246,8 +248,18 @@ def early(nest: Nest) -> set[Value]:
     return set(walk(*values)).difference(walk(*(store.value for store in stores), known=ids)) if values else set()
 
 
+def _taken_as_one(nest: Nest) -> dict[Value, Value]:
+    """Axes that are one with others where a statement is computed as a whole."""
+    if not (nest.kernel.rest and nest.kernel.rest.whole):
+        return {}
+    loops = {a for a, _ in nest.first[0].kernel.axes}
+    return {a: index(0) for a, _ in nest.kernel.axes if a not in loops}
+
+
 def kept(nest: Nest) -> set[Value]:
     """What the loop over elements does not compute again: a fold has stored it on its way, or is computed from the same."""
+    if nest.kernel.rest and nest.kernel.rest.whole:
+        return kept(nest.first[0])
     return _known_already(nest) | _kept(nest)
 
 

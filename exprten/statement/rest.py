@@ -6,54 +6,69 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from exprten_jit import beforehand
 from exprten_jit.beforehand import room_for
 from exprten_jit.ir import First
 from exprten_jit.reducers import rounded_up
 
-from ..expression.shape import Layout, Shape, intern_shape
-from ..expression.shape import layout as layout_of
-from .alone import folds_alone, own_axes, packed
+from ..expression.key import Key
+from .alone import folds_alone, own_axes, own_of, packed
 from .axes import TARGET, Folded, count_of
 from .before import LEAST, names_of
 from .flat import LEAST as LEAST_ELEMENTS
 from .flat import flat_axes
 from .gather import WEAK, Gathered
-from .lying import MOST_WOVEN, across, fills_squares, rows_apart
+from .lying import TILED, across, fills_squares, rows_apart
 from .memory_order import Turned, in_memory_order
 from .orders import runs_onto
-from .signature import Flat, Rest, Ways
+from .pieces import EXACT, cut, extents_of, is_for, pieces_of
+from .signature import Flat, Rest
 from .walk import Given, Walk
+from .whole import is_better_whole, may_be_whole, whole_first
 
 TURNED = 3  # axes in all: of columns of two that run on squares are turned at once
-EXACT = 64  # elements: of an axis of so few kernels may be for their number
 
 
-def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...]) -> Walk:
+def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | None) -> Walk:
     """The loops of a statement with folds, with what is left of it when all of these are computed before, where that is better; `over` is what each
-    Reduce folds.
+    Reduce folds, `key` that of a target that is only written.
     """
     same, goal = given.same, given.layouts[0]
     small = max(view.size for view in given.layouts) < LEAST_ELEMENTS
-    if same is None or small or walk.block or not (given.vectors and given.free):
+    if same is None or small or not (given.vectors and given.free):
         return walk
     turned, onto = in_memory_order(same, goal), runs_onto(walk.axes, same, walk.extents)
-    squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
-    if turned is None or squares or any(goal.strides[k] <= 0 for k in walk.axes) or not _is_better(turned):
+    if walk.block and (onto is None or min(walk.extents) >= TILED):
+        return walk
+    if turned is None or any(goal.strides[k] <= 0 for k in walk.axes) or not _is_better(turned):
         return walk
     named = names_of(same, walk.axes, over)
     names = [name for p in turned.places if (name := named.get(p))]
-    own, (leaves, folds), spaces = own_axes(turned.target.shape), _outside(turned.found), _spaces(turned.found)
-    apart = any(not {*_own(turned.found, n)} <= {*own} for n in leaves)
-    pieces = None if apart or len(names) < len(turned.places) else _pieces(turned, spaces)
-    if pieces is None:
+    own, (leaves, _) = own_axes(turned.target.shape), _outside(turned.found)
+    if len(names) < len(turned.places) or any(not {*own_of(turned.found, n)} <= {*own} for n in leaves):
         return walk
-    extents = _extents(turned.found)
-    turned, numbers = _cut(turned, *pieces), {same.of((TARGET, k)): k for k in walk.axes}
+    numbers = {n: k for k in walk.axes for n, p in enumerate(turned.places) if p == same.of((TARGET, k))}
+    squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
+    first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers)
+    if key is not None and may_be_whole(turned, given) and is_better_whole(turned, first):
+        return whole_first(walk, given, turned, names, numbers, key) or first or walk
+    return first or walk
+
+
+def _folds_first(
+    walk: Walk, given: Given, turned: Turned, names: Sequence[str], numbers: Mapping[int, int]
+) -> Walk | None:
+    """The loops of what is left when folds are computed before; `names` are those of the extents in the order of memory, `numbers` those that its axes
+    have in the walk.
+    """
+    own, (leaves, folds), spaces = own_axes(turned.target.shape), _outside(turned.found), _spaces(turned.found)
+    pieces = pieces_of(turned, spaces)
+    if pieces is None:
+        return None
+    extents, turned = extents_of(turned.found), cut(turned, *pieces)
     order = sorted(own, key=lambda k: -turned.target.strides[k])
     rest, flat = _left(
         turned.found,
-        [numbers[turned.places[k]] for k in order],
+        [numbers[k] for k in order],
         [turned.target.shape[k] for k in order],
         _strides(turned, order, leaves, folds, given),
         len(given.layouts),
@@ -61,28 +76,23 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...]) -> Walk:
     axis, length = pieces
     plain = flat is None and not rest.tiles and not rest.short
     if (plain and (leaves or length)) or (rest.short and leaves and walk.short and length):
-        return walk  # all that is not done at once is read again
+        return None  # all that is not done at once is read again
     alone, uneven = folds_alone(turned, given.numbers, names), length and extents[axis] % length > 0
-    if uneven and length <= EXACT and (rest.squares or any(_is_for(each.ways, names[axis]) for each in alone)):
-        return walk
+    if uneven and length <= EXACT and (rest.squares or any(is_for(each, names[axis]) for each in alone)):
+        return None
     rest = replace(
         rest,
         memory=tuple(names),
         first=_room(turned.found, spaces, names),
         alone=alone,
-        piece=numbers[turned.places[axis]] if length else None,
+        pieces=(numbers[axis],) if length else (),
     )
-    return replace(walk, rest=rest, flat=flat, piece=length, short=0, packed=False, beside=False)
-
-
-def _is_for(ways: Ways, name: str) -> bool:
-    """Whether a kernel is for the extent of this name, or for no less than fills squares."""
-    return ways.squares or name in dict(ways.block)
+    return replace(walk, rest=rest, flat=flat, pieces=(length,) if length else (), short=0, packed=False, beside=False)
 
 
 def _room(found: Gathered, spaces: Collection[tuple[int, ...]], names: Sequence[str]) -> First:
     """Room for what Reduces of these axes come to."""
-    shape = _extents(found)
+    shape = extents_of(found)
     rows = [(own, room_for(prod(shape[k] for k in own), len(spaces))) for own in spaces]
     return tuple(sorted((tuple(sorted(names[k] for k in own)), nbytes, 0) for own, nbytes in rows))
 
@@ -111,78 +121,13 @@ def _outside(found: Gathered) -> tuple[set[int], list[int]]:
     return {n for n in seen if found.structure[n][0].op == "leaf"}, [n for n in found.folds if n in seen]
 
 
-def _own(found: Gathered, n: int) -> tuple[int, ...]:
-    return own_axes(found.shapes[n] or ())
-
-
 def _spaces(found: Gathered) -> dict[tuple[int, ...], int]:
     """The axes that Reduces have, and bytes at each of their places for what those of the same axes come to."""
     out = dict[tuple[int, ...], int]()
     for n in found.folds:
-        own = _own(found, n)
+        own = own_of(found, n)
         out[own] = out.get(own, 0) + max(found.structure[n][0].dtype.itemsize, LEAST // 2)
     return {own: max(LEAST, rounded_up(nbytes)) for own, nbytes in out.items()}
-
-
-def _extents(found: Gathered) -> list[int]:
-    """Of all axes."""
-    return [max(column) for column in zip(*(s for s in found.shapes if s is not None), strict=True)]
-
-
-def _pieces(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> tuple[int, int] | None:
-    """The axis along which some elements are computed at a time, and how many: 0 where there is room for what all folds come to, of so many bytes at
-    each place of these axes. None where there is no such axis: all have it, and nothing counts it.
-    """
-    found, target, shape = turned.found, turned.target, _extents(turned.found)
-    if not all(spaces) or max(spaces.values()) > beforehand.MOST:
-        return None
-    if all(room_for(prod(shape[k] for k in axes), len(spaces)) >= nbytes for axes, nbytes in spaces.items()):
-        return 0, 0
-    taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
-    taken |= {found.structure[n][1] for n in found.counters}
-    own = own_axes(target.shape)
-    near = {*own[-2:], *sorted(own, key=lambda k: -target.strides[k])[-2:]}
-    runs = dict[tuple[int, int], int]()
-    for k in {*own}.intersection(*spaces) - taken:
-        each = max(prod(shape[j] for j in axes if j != k) * nbytes for axes, nbytes in spaces.items())
-        length = _length(shape[k], beforehand.ROOM // len(spaces) // each, k in near)
-        steps = zip(target.shape, target.strides, strict=True)
-        inner = prod(shape[k + 1 :]), prod(n for n, s in steps if s < target.strides[k])
-        if length > 1:
-            runs[k, length] = length * min(inner)
-    return max(runs, key=runs.__getitem__, default=None)
-
-
-def _length(extent: int, most: int, near: bool) -> int:
-    """How many elements of an axis are computed at a time, no more than `most`: all pieces are about as long. But where the axis is one of two innermost
-    ones, on either side, short ones are exactly so if that halves them at worst, and the last of others has enough elements.
-    """
-    if most and not near:
-        return -(-extent // -(-extent // most))
-    exact = max((n for n in range(1, min(most, EXACT) + 1) if extent % n == 0), default=0)
-    if most <= 2 * exact <= 2 * EXACT:
-        return exact
-    for count in range(-(-extent // max(1, most)), extent // MOST_WOVEN):
-        length = -(-extent // count)
-        if extent - length * (count - 1) > MOST_WOVEN:
-            return length
-    return exact
-
-
-def _cut(turned: Turned, axis: int, length: int) -> Turned:
-    """The same of so many elements of an axis, of all where that is 0."""
-    if not length:
-        return turned
-
-    def shape(extents: Shape) -> Shape:
-        return intern_shape(tuple(length if k == axis and n != 1 else n for k, n in enumerate(extents)))
-
-    def layout(view: Layout) -> Layout:
-        return layout_of(shape(view.shape), view.strides)
-
-    found = turned.found
-    found = replace(found, shapes=[s and shape(s) for s in found.shapes], layouts=list(map(layout, found.layouts)))
-    return replace(turned, found=found, target=layout(turned.target))
 
 
 def _strides(

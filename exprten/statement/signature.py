@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from exprten_jit import ir
 from exprten_jit.dtypes import DType
-from exprten_jit.ir import Axis, First, Leaf, axis, size
+from exprten_jit.ir import WHOLE, Axis, First, Leaf, axis, size
 
 from ..options import Options
 from .axes import Folded
@@ -43,7 +43,8 @@ class Flat:
 class Rest:
     """What is left of a statement when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of
     memory, `axes` those of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are those folds that are
-    computed as statements of their own; `tiles` and `squares` are as in Ways. Of the axis `piece` some elements are computed at a time.
+    computed as statements of their own; `tiles` and `squares` are as in Ways. Of the axes `pieces` some elements are computed at a time. Or all that is
+    stored is computed before, as a statement of its own, and copied by another: `whole`, which is made for `exact` extents with these names.
     """
 
     axes: tuple[int, ...]
@@ -53,23 +54,30 @@ class Rest:
     alone: tuple[Alone, ...] = ()
     tiles: bool = False
     squares: bool = False
-    piece: int | None = None
+    pieces: tuple[int, ...] = ()
+    whole: tuple[Alone, Alone] | None = None
+    exact: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
 class Alone:
-    """How all folds of some axes, that read these operands, are computed before: their loops, outermost first, each by the names of the extents that are
-    taken as one, and what decides how they are scheduled, with positions in `loops` for axes.
+    """How all folds of some axes, that read these operands, and folds `known` before, by the names of their extents, are computed before: their loops, outermost first, each by the names of the extents that are
+    taken as one, and what decides how they are scheduled, with positions in `loops` for axes. So too the whole of a statement, and the copy of what it came to.
     """
 
     operands: tuple[int, ...]
+    known: tuple[tuple[str, ...], ...]
     loops: tuple[tuple[str, ...], ...]
     ways: Ways
 
     def of_kernel(self, leaves: Sequence[Leaf]) -> ir.Alone:
         """The same of a kernel with these leaves."""
-        found = {**self.ways.of_kernel(()), "onto": self.ways.onto, "lanes": self.ways.lanes}
-        return ir.Alone(tuple(leaves[n].name for n in self.operands), self.loops, tuple(found.items()))
+        ways, flat = replace(self.ways, flat=None), self.ways.flat
+        found = {**ways.of_kernel(()), "onto": ways.onto, "lanes": ways.lanes}
+        if flat:
+            along, down = (tuple((leaves[0].name, WHOLE)[n] for n in each) for each in (flat.along, flat.down))
+            found["flat"] = (flat.columns, flat.rows, along, down, flat.deep)
+        return ir.Alone(tuple(leaves[n].name for n in self.operands), self.known, self.loops, tuple(found.items()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,9 +119,19 @@ class Ways:
             found["flat"] = ir.Flat(_axes(flat.columns), _axes(flat.rows), along, down, flat.deep)
         if rest := self.rest:
             alone = tuple(each.of_kernel(leaves) for each in rest.alone)
-            piece = None if rest.piece is None else axis(f"i{rest.piece}")
+            pieces = _axes(rest.pieces)
+            whole = rest.whole and (rest.whole[0].of_kernel(leaves), rest.whole[1].of_kernel(leaves))
             found["rest"] = ir.Rest(
-                rest.first, rest.memory, _axes(rest.axes), rest.short, alone, rest.tiles, rest.squares, piece
+                rest.first,
+                rest.memory,
+                _axes(rest.axes),
+                rest.short,
+                alone,
+                rest.tiles,
+                rest.squares,
+                pieces,
+                whole,
+                rest.exact,
             )
         return found
 

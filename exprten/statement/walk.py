@@ -68,7 +68,7 @@ class Walk:
     block: Block | None = None  # axes that are written out
     flat: Flat | None = None  # axes that are taken as one
     rest: Rest | None = None  # what is left when all folds are computed before
-    piece: int = 0  # elements of one of its axes at a time
+    pieces: tuple[int, ...] = ()  # elements of some of its axes at a time
     pairs: Pairs = field(default_factory=dict)  # rows that are folded inside of another fold
 
 

@@ -9,12 +9,31 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from .folds import folds_of, loads, vector_axis
-from .ir import Alone, Axis, Component, Fold, Kernel, Leaf, Load, Local, Op, Size, Store, Value, components, index, load
+from .ir import (
+    WHOLE,
+    Alone,
+    Axis,
+    Component,
+    Flat,
+    Fold,
+    Kernel,
+    Leaf,
+    Load,
+    Local,
+    Op,
+    Size,
+    Store,
+    Value,
+    components,
+    index,
+    load,
+)
 from .needed import Named, Own, extents_of, named, repeated
-from .piece import Piece, piece_of
+from .piece import Piece, pieces_of
 from .rewrite import substitute, walk
 
 ROOM = 64 << 10  # bytes on the stack of whoever runs a statement: some threads have 128 KiB
+WHOLE_ROOM = 128 << 10  # for all that is stored
 MOST = 64  # bytes at each place
 Pairs = tuple[tuple[Value, Value], ...]
 
@@ -35,7 +54,7 @@ class Beforehand:
     parts: tuple[Kernel, ...]
     room: tuple[tuple[Leaf, int], ...]
     folds: Pairs
-    piece: Piece | None = None
+    pieces: tuple[Piece, ...] = ()
 
 
 def without_folds(kernel: Kernel) -> Beforehand | None:
@@ -43,14 +62,14 @@ def without_folds(kernel: Kernel) -> Beforehand | None:
     rest, extents = kernel.rest, dict(kernel.axes)
     if rest is None:
         return None
+    pieces = pieces_of(kernel)
+    if pieces is None:
+        return None
+    if rest.whole:
+        return _copied(kernel, rest.whole, pieces)
     axes = tuple((a, extents[a]) for a in rest.axes)
-    piece = piece_of(kernel) if rest.piece is not None else None
     found = beforehand(replace(kernel, first=rest.first), every=True)
-    if (
-        found is None
-        or (rest.piece is not None and piece is None)
-        or folds_of(*(store.value for store in found.kernel.stores))
-    ):
+    if found is None or folds_of(*(store.value for store in found.kernel.stores)):
         return None
     left = replace(
         found.kernel,
@@ -66,7 +85,21 @@ def without_folds(kernel: Kernel) -> Beforehand | None:
         down=0,
         onto=None,
     )
-    return replace(found, kernel=left, piece=piece)
+    return replace(found, kernel=left, pieces=pieces)
+
+
+def _copied(kernel: Kernel, whole: tuple[Alone, Alone], pieces: tuple[Piece, ...]) -> Beforehand | None:
+    """A kernel as the copy of what another one stored, packed in the order of memory; nothing where a fold would run another way than its order is for."""
+    (store,), axes = kernel.stores, [(a, n) for a, n in kernel.axes if isinstance(n, Size)]
+    assert kernel.rest is not None and len(axes) == len(kernel.axes), "all extents have names"
+    named, scratch = {n.name: (a, n) for a, n in axes}, Leaf(WHOLE, store.leaf.dtype)
+    exact: dict[Value, Value] = {named[name][1]: index(many) for name, many in kernel.rest.exact}
+    at = substitute(_row_major([named[name] for name in kernel.rest.memory if name in named]), exact)
+    computed = _as_own(whole[0], [Store(scratch, at, store.value)], axes, kernel)
+    if not _is_in_order(computed):
+        return None
+    copy = _as_own(whole[1], [replace(store, value=load(scratch, at))], axes, kernel)
+    return Beforehand(copy, (computed,), ((scratch, WHOLE_ROOM // scratch.dtype.itemsize),), (), pieces)
 
 
 def beforehand(kernel: Kernel, every: bool = False) -> Beforehand | None:
@@ -201,8 +234,10 @@ def _part(owns: Sequence[Own], done: Collection[Own], stored: Mapping[Own, Leaf]
         known = _loads(_inside(own, kernel), {x: stored[x] for x in done})
         stores.append(Store(stored[own], at, substitute(own.value, known)))
     read = {x.leaf.name for store in stores for x, _ in loads(store.value)}
+    before = {own.extents for own in done if stored[own].name in read}
     for way in kernel.rest.alone if kernel.rest else ():
-        if way.extents == owns[0].extents and read & {leaf.name for leaf in kernel.leaves} <= {*way.leaves}:
+        leaves = read & {leaf.name for leaf in kernel.leaves}
+        if way.extents == owns[0].extents and leaves <= {*way.leaves} and before <= {*way.known}:
             alone = _as_own(way, stores, axes, kernel)
             if _is_in_order(alone):
                 return alone
@@ -212,8 +247,10 @@ def _part(owns: Sequence[Own], done: Collection[Own], stored: Mapping[Own, Leaf]
 
 
 def _as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]], kernel: Kernel) -> Kernel:
-    """The kernel of such stores as a statement of its own."""
-    named, zero, loops = {n.name: (a, n) for a, n in axes}, dict[Value, Value](), list[tuple[Axis, Value]]()
+    """The kernel of such stores as a statement of its own. An axis without a loop has one element at a time."""
+    named, loops = {n.name: (a, n) for a, n in axes}, list[tuple[Axis, Value]]()
+    looped = {name for names in way.loops for name in names}
+    zero: dict[Value, Value] = {a: index(0) for a, n in axes if n.name not in looped}
     for names in way.loops:
         found = [named[name] for name in names]
         zero |= {a: index(0) for a, _ in found[:-1]}
@@ -221,6 +258,9 @@ def _as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size
     fields = dict(way.ways)
     for key in ("onto", "lanes"):
         fields[key] = None if fields[key] is None else loops[fields[key]][0]
+    if flat := fields["flat"]:
+        columns, rows = (tuple(loops[n][0] for n in each) for each in flat[:2])
+        fields["flat"] = Flat(columns, rows, *flat[2:])
     moved = tuple(replace(s, offset=substitute(s.offset, zero), value=substitute(s.value, zero)) for s in stores)
     return Kernel(tuple(loops), moved, kernel.leaves, kernel.sizes, kernel.params, **fields)
 

@@ -230,11 +230,12 @@ class Flat:
 
 @dataclass(frozen=True)
 class Alone:
-    """How all folds of some axes, that read these leaves, are computed before: their loops, outermost first, each by the names of the extents that are
-    taken as one, and fields of `Kernel`, with positions in `loops` for axes.
+    """How all folds of some axes, that read these leaves, and folds that were `known` before, by the names of their extents, are computed before: their loops,
+    outermost first, each by the names of the extents that are taken as one, and fields of `Kernel`, with positions in `loops` for axes.
     """
 
     leaves: tuple[str, ...]
+    known: tuple[tuple[str, ...], ...]
     loops: tuple[tuple[str, ...], ...]
     ways: tuple[tuple[str, Any], ...]
 
@@ -244,14 +245,16 @@ class Alone:
         return tuple(sorted(name for row in self.loops for name in row))
 
 
-PIECE = "piece"  # the name of a size
+PIECE = "piece"  # the name of sizes, numbered
+WHOLE = "whole"  # of scratch for all that is stored
 
 
 @dataclass(frozen=True)
 class Rest:
     """What is left of a kernel when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of memory;
     the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are kernels of their own; `tiles` and `squares`
-    are as in Kernel. Of the axis `piece` there are PIECE elements at a time: what folds come to has room then.
+    are as in Kernel. Of the axes `pieces` there are PIECE0, PIECE1 … elements at a time: what is computed before has room then. Or all that is stored is computed before,
+    as `whole` says, and is then copied.
     """
 
     first: First
@@ -261,7 +264,9 @@ class Rest:
     alone: tuple[Alone, ...] = ()
     tiles: bool = False
     squares: bool = False
-    piece: Axis | None = None
+    pieces: tuple[Axis, ...] = ()
+    whole: tuple[Alone, Alone] | None = None
+    exact: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)

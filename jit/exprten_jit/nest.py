@@ -367,7 +367,7 @@ class Nest:
     are folded have no loops. `turned`: the last two loops are in the other order. `folds` are those of the kernel that have others
     written out in them, or are computed by the nests of `first`, which run before, into `room` for so many elements of each leaf;
     each with what it is here. `offsets` are tables that are made before. All of
-    it is for a `piece` at a time, if there is one.
+    it is for some elements of the axes of `pieces` at a time.
     """
 
     kernel: Kernel
@@ -380,7 +380,7 @@ class Nest:
     first: tuple[Nest, ...] = ()
     room: tuple[tuple[Leaf, int], ...] = ()
     offsets: tuple[Offsets, ...] = ()
-    piece: Piece | None = None
+    pieces: tuple[Piece, ...] = ()
 
     @property
     def known(self) -> list[tuple[Value, Leaf]]:

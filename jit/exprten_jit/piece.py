@@ -1,27 +1,35 @@
-"""Some elements of an axis at a time: all of a kernel is run for them, then for the next, so that what folds come to has room."""
+"""Some elements of axes at a time: all of a kernel is run for them, then for the next, so that what is computed before has room."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from .folds import loads
-from .ir import Axis, Kernel, Leaf, Load, Size, Value
+from .ir import PIECE, Axis, Kernel, Leaf, Load, Size, Value, size
 from .rewrite import affine
 
 
 @dataclass(frozen=True)
 class Piece:
-    """The extent of the axis, and how many elements each operand that has it goes on from one of its indices to the next."""
+    """The extent of an axis, the size that says how many elements of it are computed at a time, and how many elements each operand that has it goes on from
+    one of its indices to the next.
+    """
 
     extent: Size
+    length: Size
     strides: tuple[tuple[Leaf, Value], ...]
 
 
-def piece_of(kernel: Kernel) -> Piece | None:
-    """How a kernel is run for some elements of its axis `rest.piece`; None where an operand is read at several distances, or the index is a number."""
-    assert kernel.rest is not None and kernel.rest.piece is not None, "a kernel that is to be run in pieces"
-    along, found = kernel.rest.piece, dict[Leaf, set[Value]]()
-    extent = dict(kernel.axes)[along]
+def pieces_of(kernel: Kernel) -> tuple[Piece, ...] | None:
+    """How a kernel is run for some elements of its axes `rest.pieces`; None where an operand is read at several distances, or an index is a number."""
+    assert kernel.rest is not None, "a kernel that may be run in pieces"
+    found = [_piece(kernel, along, size(f"{PIECE}{n}")) for n, along in enumerate(kernel.rest.pieces)]
+    whole = tuple(each for each in found if each is not None)
+    return whole if len(whole) == len(found) else None
+
+
+def _piece(kernel: Kernel, along: Axis, length: Size) -> Piece | None:
+    extent, found = dict(kernel.axes)[along], dict[Leaf, set[Value]]()
     if not isinstance(extent, Size) or any(leaf.pairs for leaf in kernel.leaves):
         return None
     places = [(store.leaf, store.offset) for store in kernel.stores]
@@ -33,7 +41,7 @@ def piece_of(kernel: Kernel) -> Piece | None:
         found.setdefault(leaf, set()).add(form[0])
     if any(len(strides) > 1 for strides in found.values()) or _counts(kernel, along):
         return None
-    return Piece(extent, tuple((leaf, next(iter(strides))) for leaf, strides in found.items()))
+    return Piece(extent, length, tuple((leaf, next(iter(strides))) for leaf, strides in found.items()))
 
 
 def _counts(kernel: Kernel, along: Axis) -> bool:

@@ -84,7 +84,7 @@ def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
         folds=(*before.folds, *((substitute(given, back), here) for given, here in nest.folds)),
         first=tuple(schedule(part, machine) for part in before.parts),
         room=before.room,
-        piece=before.piece,
+        pieces=before.pieces,
     )
 
 
@@ -100,7 +100,7 @@ def _left(kernel: Kernel) -> Kernel:
 
 
 BLOCK_COST = (
-    800  # additions: a block of more takes longer to compile than it is worth; a softmax of 32 elements takes 750
+    1700  # additions: a block of more takes longer to compile than it is worth; a softmax of 64 elements takes 1,500
 )
 JOINED = 30  # additions: an `argmax` of complex numbers takes 28
 NARROW_BITS = 16  # of integers whose rows are taken apart in a few steps

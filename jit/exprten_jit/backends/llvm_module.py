@@ -43,10 +43,10 @@ class _Module(InPieces):
             self.nest = part if any(part in x.first for x in root.parts) else root
             self.groups, self.down = groups_of(part), part.kernel.reverse
             self._part(part, dict(known))
-        head = f"internal void @{name}_piece" if root.piece else f"void @{name}"
+        head = f"internal void @{name}_piece" if root.pieces else f"void @{name}"
         self.functions.append(self._end(f"{head}(ptr %{'given' if room else 'words'}, i64 %threads)"))
-        if root.piece:
-            self.in_pieces(root, root.piece, f"{name}_piece", name)
+        if root.pieces:
+            self.in_pieces(root, f"{name}_piece", name)
         zeros = f"@zeros = internal constant [{ZERO_ROW} x i8] zeroinitializer, align 64"
         functions = "\n".join(self.functions)
         metadata = ["!0 = !{i32 1}"] if "!nontemporal" in functions else []

@@ -1,0 +1,131 @@
+"""Some elements of axes at a time: how many, so that there is room for what is computed before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from exprten_jit import beforehand
+from exprten_jit.beforehand import room_for
+from exprten_jit.reducers import is_known
+
+from ..expression.shape import Layout, Shape, intern_shape
+from ..expression.shape import layout as layout_of
+from .alone import own_axes
+from .gather import Gathered
+from .lying import MOST_WOVEN
+from .memory_order import Turned
+from .signature import Alone
+
+EXACT = 64  # elements: of an axis of so few kernels may be for their number
+LEAST_RUN = 128  # elements that follow each other in memory, in a piece of what is not in the second cache
+FAR = 1 << 18  # elements that are not
+
+
+def extents_of(found: Gathered) -> list[int]:
+    """Of all axes."""
+    return [max(column) for column in zip(*(s for s in found.shapes if s is not None), strict=True)]
+
+
+def cut(turned: Turned, axis: int, length: int) -> Turned:
+    """The same of so many elements of an axis, of all where that is 0."""
+    if not length:
+        return turned
+
+    def shape(extents: Shape) -> Shape:
+        return intern_shape(tuple(length if k == axis and n != 1 else n for k, n in enumerate(extents)))
+
+    def layout(view: Layout) -> Layout:
+        return layout_of(shape(view.shape), view.strides)
+
+    found = turned.found
+    found = replace(found, shapes=[s and shape(s) for s in found.shapes], layouts=list(map(layout, found.layouts)))
+    return replace(turned, found=found, target=layout(turned.target))
+
+
+def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> tuple[int, int] | None:
+    """The axis along which some elements are computed at a time, and how many: 0 where there is room for what all folds come to, of so many bytes at
+    each place of these axes. None where there is no such axis: all have it, and nothing counts it.
+    """
+    found, target, shape = turned.found, turned.target, extents_of(turned.found)
+    if not all(spaces) or max(spaces.values()) > beforehand.MOST:
+        return None
+    if all(room_for(prod(shape[k] for k in axes), len(spaces)) >= nbytes for axes, nbytes in spaces.items()):
+        return 0, 0
+    taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
+    taken |= {found.structure[n][1] for n in found.counters}
+    own = own_axes(target.shape)
+    near = {*own[-2:], *sorted(own, key=lambda k: -target.strides[k])[-2:]}
+    runs = dict[tuple[int, int], int]()
+    for k in {*own}.intersection(*spaces) - taken:
+        each = max(prod(shape[j] for j in axes if j != k) * nbytes for axes, nbytes in spaces.items())
+        length = _length(shape[k], beforehand.ROOM // len(spaces) // each, k in near)
+        steps = zip(target.shape, target.strides, strict=True)
+        inner = prod(shape[k + 1 :]), prod(n for n, s in steps if s < target.strides[k])
+        if length > 1:
+            runs[k, length] = length * min(inner)
+    return max(runs, key=runs.__getitem__, default=None)
+
+
+def tile_of(turned: Turned, room: int) -> dict[int, int] | None:
+    """How many elements of some axes are computed at a time, so that all are no more than there is room for, and enough follow each other in memory and in
+    the target; None where that cannot be.
+    """
+    found, target, shape = turned.found, turned.target, list(extents_of(turned.found))
+    taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
+    own, out = own_axes(target.shape), dict[int, int]()
+    chains = [_chain(shape, reversed(own)), _chain(shape, sorted(own, key=lambda k: target.strides[k]))]
+    near = {k: max(chain.get(k, 1) for chain in chains) for chain in chains for k in chain}
+    far = [k for k in own if k not in near]
+    for k in (*far, *sorted(near, key=lambda k: -shape[k])):
+        others = prod(shape) // shape[k]
+        if k in taken or others * shape[k] <= room:
+            continue
+        most = max(near.get(k, 1), room // others)
+        length = _length(shape[k], min(most, shape[k]), k in near)
+        if length < near.get(k, 1):
+            continue
+        shape[k] = out[k] = length
+    cut_at = next((k for k in reversed(own) if k in out), None)
+    run = prod(shape[k] for k in own if cut_at is None or k >= cut_at)
+    if prod(shape) > room or (run < LEAST_RUN and prod(extents_of(found)) > FAR):
+        return None
+    return dict(sorted(out.items()))
+
+
+def _chain(shape: Sequence[int], axes: Iterable[int]) -> dict[int, int]:
+    """Axes, the innermost first, until so many elements follow each other as fill squares; and how many of each that takes."""
+    out, many = dict[int, int](), 1
+    for k in axes:
+        if many > MOST_WOVEN:
+            break
+        out[k] = min(shape[k], -(-(MOST_WOVEN + 1) // many))
+        many *= shape[k]
+    return out
+
+
+def _length(extent: int, most: int, near: bool) -> int:
+    """How many elements of an axis are computed at a time, no more than `most`: all pieces are about as long. But where the axis is one of two innermost
+    ones, on either side, short ones are exactly so if that halves them at worst, and the last of others has enough elements.
+    """
+    if most and not near:
+        return -(-extent // -(-extent // most))
+    exact = max((n for n in range(1, min(most, EXACT) + 1) if extent % n == 0), default=0)
+    if most <= 2 * exact <= 2 * EXACT:
+        return exact
+    for count in range(-(-extent // max(1, most)), extent // MOST_WOVEN):
+        length = -(-extent // count)
+        if extent - length * (count - 1) > MOST_WOVEN:
+            return length
+    return exact
+
+
+def is_for(alone: Alone, name: str, squares: bool = True) -> bool:
+    """Whether a kernel is for the extent of this name, or for no less than fills squares."""
+    ways, exact = alone.ways, tuple[str, ...]()
+    if ways.few and is_known(ways.few):
+        exact = alone.loops[-1]
+    elif ways.narrow:
+        exact = alone.loops[-2]
+    return (squares and ways.squares) or name in exact or name in dict(ways.block)

@@ -1,0 +1,98 @@
+"""Statements with folds that are computed as a whole in the order of memory, to scratch, and then copied to a target whose axes have another order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from exprten_jit import beforehand
+from exprten_jit.derived import TABLE
+from exprten_jit.reducers import is_known
+from exprten_jit.vectors import DEAR
+
+from ..expression.key import Key
+from .alone import copy_alone, own_axes, own_of, whole_alone
+from .gather import WEAK, Gathered
+from .lying import MOST_WOVEN, TILED
+from .memory_order import Turned
+from .pieces import cut, extents_of, is_for, tile_of
+from .signature import Alone, Rest
+from .walk import Given, Walk
+
+
+def may_be_whole(turned: Turned, given: Given) -> bool:
+    """Whether what is stored has all axes of the target, and reads nothing of it. Of folds of several axes some would be computed again."""
+    found, own = turned.found, own_axes(turned.target.shape)
+    return (
+        own_of(found, len(found.structure) - 1) == own
+        and len({own_of(found, n) for n in found.folds} | {own}) == 2
+        and not found.counters
+        and 0 not in given.numbers
+        and not any(leaf.key.dtype.kind == "c" for leaf in found.leaves)
+    )
+
+
+def is_better_whole(turned: Turned, first: Walk | None) -> bool:
+    """Whether a statement is better computed as a whole, and then copied: where what is left of it would have been brought to scratch, or in pieces, or
+    packed rows of few elements are read; or where something dear in it is needed by folds as well.
+    """
+    if _is_dear(turned.found):
+        return True
+    if first is None or first.rest is None:
+        return min(n for n in turned.target.shape if n != 1) < TILED
+    found, target, own = turned.found, turned.target, own_axes(turned.target.shape)
+    inner = min(own, key=lambda k: target.strides[k])
+    along = any(inner in found.structure[n][0].map.axes for n in found.folds)
+    few = first.rest.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and not along
+    return first.flat is not None or bool(first.pieces) or few
+
+
+def _is_dear(found: Gathered) -> bool:
+    """Whether something that costs much is computed for each element of what is stored."""
+    own = own_of(found, len(found.structure) - 1)
+    return any(
+        entry[0] != WEAK
+        and (row := TABLE.get(entry[0].op)) is not None
+        and row.cost >= DEAR
+        and own_of(found, n) == own
+        for n, entry in enumerate(found.structure)
+    )
+
+
+def whole_first(
+    walk: Walk, given: Given, turned: Turned, names: Sequence[str], numbers: Mapping[int, int], key: Key
+) -> Walk | None:
+    """The loops of a statement that is computed in the order of memory, and copied to the target, whose elements are of this key's type."""
+    lengths = tile_of(turned, beforehand.WHOLE_ROOM // key.dtype.itemsize)
+    if lengths is None:
+        return None
+    extents = extents_of(turned.found)
+    for axis, length in lengths.items():
+        turned = cut(turned, axis, length)
+    whole, copy = whole_alone(turned, given.numbers, names), copy_alone(turned, key, names)
+    uneven = [names[k] for k, length in lengths.items() if extents[k] % length]
+    if (
+        whole is None
+        or copy is None
+        or any(is_for(each, name, squares=False) for each in (whole, copy) for name in uneven)
+    ):
+        return None
+    rest = Rest(
+        (),
+        0,
+        tuple(names),
+        pieces=tuple(numbers[k] for k in lengths),
+        whole=(whole, copy),
+        exact=_exact(turned, whole, names),
+    )
+    return replace(
+        walk, rest=rest, flat=None, pieces=tuple(lengths.values()), short=0, packed=False, beside=False, block=None
+    )
+
+
+def _exact(turned: Turned, whole: Alone, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """The extents that a kernel is made for: of blocks, of packed rows and of few columns."""
+    ways, extents = whole.ways, dict(zip(names, turned.target.shape, strict=True))
+    few, last = ways.few > 0 and is_known(ways.few), names[own_axes(turned.target.shape)[-1]]
+    rows = next(row for row in whole.loops if last in row) if few or ways.narrow or ways.packed else ()
+    return tuple((name, extents[name]) for name in sorted({*dict(ways.block), *rows}))

@@ -1,0 +1,88 @@
+"""Statements with folds that are computed as a whole in the order of memory, in pieces of several axes where that is much, and copied then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+from strategies import assert_same_bits
+from test_drawn_blocks import softmax, stored
+from test_folds_apart import in_pieces, numbers
+
+import exprten as xt
+from exprten.statement import flat, rest
+
+LAYOUTS = (
+    # source, its order, the folded axis, in how many pieces
+    ((2, 1927, 17), (0, 2, 1), 0, 3),
+    ((17, 550, 7), (1, 2, 0), 1, 2),
+    ((128, 64, 3, 2), (3, 1, 0, 2), 0, 2),
+    ((48, 4, 37, 8), (2, 1, 0, 3), 1, 2),  # packed rows of 8, and rows of 4 across
+    ((70, 5, 90, 9), (3, 0, 1, 2), 2, 9),
+    ((24, 50, 6, 47), (3, 0, 1, 2), 2, 12),
+    ((200, 3, 500), (2, 1, 0), 1, 10),
+)
+
+
+def normalised(x: xt.Expr, axis: int) -> xt.Expr:
+    return (x - xt.mean(x, axis, keepdims=True)) / xt.std(x, axis, keepdims=True)
+
+
+@pytest.mark.parametrize(("shape", "order", "axis", "pieces"), LAYOUTS, ids=str)
+@pytest.mark.parametrize("function", [softmax, normalised], ids=["softmax", "normalised"])
+def test_a_statement_as_a_whole_has_its_bits(
+    function: Callable[[xt.Expr, int], xt.Expr],
+    shape: tuple[int, ...],
+    order: tuple[int, ...],
+    axis: int,
+    pieces: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for dtype in (np.float32, np.float64, np.float16):
+        x = xt.transpose(xt.asarray(numbers(shape, dtype)), order)
+        if dtype == np.float32:
+            plan = xt.plan(xt.empty(x.shape), function(x, axis))
+            assert "whole[" in plan.nest
+            lying = xt.ones(shape)
+            assert plan.recompute == xt.plan(xt.empty(shape), function(lying, order[axis])).recompute
+            assert plan.scratch_bytes <= 288 << 10
+            assert in_pieces(plan) == pieces
+        want: np.ndarray | None = None
+        found = [
+            stored(lambda: function(x, axis), [*range(x.ndim)], "write", bits, threads)  # noqa: B023
+            for bits, threads in ((None, 1), (128, 2), (256, 3), (512, 1))
+        ]
+        with monkeypatch.context() as without:
+            without.setattr(flat, "LEAST", 1 << 60)
+            without.setattr(rest, "_is_better", lambda _: False)
+            want = stored(lambda: function(x, axis), [*range(x.ndim)], "write")  # noqa: B023
+        for each in found:
+            assert_same_bits(each, want, f"{dtype.__name__}{shape}")
+
+
+def test_what_the_target_is_part_of_is_not_computed_as_a_whole() -> None:
+    data = numbers((40, 30, 20))
+    x, y = xt.transpose(xt.asarray(data), (2, 0, 1)), xt.asarray(np.ones((20, 40, 30), np.float32))
+    plan = xt.plan(y, softmax(x, 1) * y)
+    assert "whole[" not in plan.nest
+    assert "whole[" in xt.plan(y, softmax(x, 1) * x).nest
+    plan.run()
+    powers = np.exp(data - data.max(0))
+    np.testing.assert_allclose(y.numpy(), (powers / powers.sum(0)).transpose(2, 0, 1), 1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_share_pieces_of_two_axes(threads: int) -> None:
+    data: Any = numbers((40, 60, 6, 70))
+    x = xt.transpose(xt.asarray(data), (3, 0, 1, 2))
+    with xt.options(num_threads=threads):
+        plan = xt.plan(xt.empty(x.shape), normalised(x, 3))
+        assert in_pieces(plan) >= 32
+        assert prod(x.shape) > 1_000_000
+        found = plan.run().numpy()
+    wide = data.astype(np.float64)
+    want = (wide - wide.mean(2, keepdims=True)) / wide.std(2, keepdims=True)
+    np.testing.assert_allclose(found, want.transpose(3, 0, 1, 2), 1e-4, 1e-5)
