@@ -228,10 +228,10 @@ def clip_norm(g: Tensors, max_norm: float) -> float:
     gradients = [g] if isinstance(g, Tensor) else list(g)
     totals = {device: zeros((), "float64", device) for device in {one.device: None for one in gradients}}
     for one in gradients:
-        if one.dtype.kind not in "fc":
+        if one.key.dtype.kind not in "fc":
             raise DTypeError(f"clip_norm: a gradient of {one.dtype} cannot be scaled; convert it with xt.cast")
         x, total = wide(one), totals[one.device]  # squares of what is narrow need not fit its type
-        squares = multiply(x, conjugate(x)).real if one.dtype.kind == "c" else multiply(x, x)
+        squares = multiply(x, conjugate(x)).real if one.key.dtype.kind == "c" else multiply(x, x)
         total += total_of(squares, dtype="float64")
     norm: float = sum(map(float, totals.values())) ** 0.5
     by = max_norm / (norm + 1e-6)

@@ -36,9 +36,11 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     small = max(view.size for view in given.layouts) < LEAST_ELEMENTS
     if same is None or small or not (given.vectors and given.free):
         return walk
-    turned, onto = in_memory_order(same, goal), runs_onto(walk.axes, same, walk.extents)
-    if walk.block and (onto is None or min(walk.extents) >= TILED):
+    onto = runs_onto(walk.axes, same, walk.extents)
+    squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
+    if (walk.block or squares) and (onto is None or min(walk.extents) >= TILED):
         return walk
+    turned = in_memory_order(same, goal)
     if turned is None or any(goal.strides[k] <= 0 for k in walk.axes) or not _is_better(turned):
         return walk
     named = names_of(same, walk.axes, over)
@@ -47,7 +49,6 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     if len(names) < len(turned.places) or any(not {*own_of(turned.found, n)} <= {*own} for n in leaves):
         return walk
     numbers = {n: k for k in walk.axes for n, p in enumerate(turned.places) if p == same.of((TARGET, k))}
-    squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
     first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers)
     if key is not None and may_be_whole(turned, given) and is_better_whole(turned, first):
         return whole_first(walk, given, turned, names, numbers, key) or first or walk

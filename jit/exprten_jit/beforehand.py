@@ -32,7 +32,7 @@ from .needed import Named, Own, extents_of, named, repeated
 from .piece import Piece, pieces_of
 from .rewrite import substitute, walk
 
-ROOM = 64 << 10  # bytes on the stack of whoever runs a statement: some threads have 128 KiB
+ROOM = 64 << 10  # bytes on the stack of whoever runs a statement, some of which have no more than 512 KiB
 WHOLE_ROOM = 128 << 10  # for all that is stored
 MOST = 64  # bytes at each place
 Pairs = tuple[tuple[Value, Value], ...]

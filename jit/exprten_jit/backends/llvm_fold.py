@@ -98,12 +98,10 @@ class Folds(Extremes):
 
         def masked_step(k: str, lanes: list[Row]) -> list[Row]:
             out = []
-            left = t.let(f"trunc i64 {t.index('sub', end, k)} to i32", "i32")
-            many = self.splat(left, width)
             for g, lane in enumerate(lanes):
-                positions = ", ".join(f"i32 {g * width + n}" for n in range(width))
-                mask = t.let(f"icmp slt <{width} x i32> <{positions}>, {many.name}", "i1", width)
-                new = join(lane, elements(t.index("add", k, g * width), mask.name))
+                at = t.index("add", k, g * width)
+                mask = self.before(at, end, width)
+                new = join(lane, elements(at, mask.name))
                 out.append([t.let(f"select {mask}, {n}, {o}", o.lane, width) for n, o in zip(new, lane, strict=True)])
             return out
 
