@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -50,15 +51,15 @@ def test_a_statement_as_a_whole_has_its_bits(
             assert plan.recompute == xt.plan(xt.empty(shape), function(lying, order[axis])).recompute
             assert plan.scratch_bytes <= 288 << 10
             assert in_pieces(plan) == pieces
-        want: np.ndarray | None = None
+        value, straight = partial(function, x, axis), [*range(x.ndim)]
         found = [
-            stored(lambda: function(x, axis), [*range(x.ndim)], "write", bits, threads)  # noqa: B023
+            stored(value, straight, "write", bits, threads)
             for bits, threads in ((None, 1), (128, 2), (256, 3), (512, 1))
         ]
         with monkeypatch.context() as without:
             without.setattr(flat, "LEAST", 1 << 60)
             without.setattr(rest, "_is_better", lambda _: False)
-            want = stored(lambda: function(x, axis), [*range(x.ndim)], "write")  # noqa: B023
+            want = stored(value, straight, "write")
         for each in found:
             assert_same_bits(each, want, f"{dtype.__name__}{shape}")
 

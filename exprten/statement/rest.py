@@ -48,7 +48,8 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     own, (leaves, _) = own_axes(turned.target.shape), _outside(turned.found)
     if len(names) < len(turned.places) or any(not {*own_of(turned.found, n)} <= {*own} for n in leaves):
         return walk
-    numbers = {n: k for k in walk.axes for n, p in enumerate(turned.places) if p == same.of((TARGET, k))}
+    at = {same.of((TARGET, k)): k for k in walk.axes}
+    numbers = {n: at[p] for n, p in enumerate(turned.places) if p in at}
     first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers)
     if key is not None and may_be_whole(turned, given) and is_better_whole(turned, first):
         return whole_first(walk, given, turned, names, numbers, key) or first or walk

@@ -34,7 +34,7 @@ def may_be_whole(turned: Turned, given: Given) -> bool:
 
 def is_better_whole(turned: Turned, first: Walk | None) -> bool:
     """Whether a statement is better computed as a whole, and then copied: where what is left of it would have been brought to scratch, or in pieces, or
-    packed rows of few elements are read; or where something dear in it is needed by folds as well.
+    packed rows of few elements are read; or where each element takes something dear, which folds mostly take too.
     """
     if _is_dear(turned.found):
         return True

@@ -16,7 +16,7 @@ from .llvm_accumulators import Accumulators, Row
 from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes
 
-Elements = Callable[..., Row]  # from an index on; with which mask, how many, and how many of their values
+Elements = Callable[..., Row]  # from an index on; with which mask, and how many
 Quick = tuple[Row, str]  # what all elements make, and whether it is right
 ORDERED = 4  # chains of comparisons that look for NaN
 

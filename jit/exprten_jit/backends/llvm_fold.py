@@ -83,12 +83,12 @@ class Folds(Extremes):
     def _along(self, stmt: Reduce, order: Order, known: Known, start: str, end: str) -> Row:
         t, width, folds = self.text, stmt.lanes, stmt.folds
         groups = order.lanes // width
-        whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
+        whole = self._multiple(start, end, order.lanes)
         merge, join = self._merge(folds), self._merge(folds, self.join)
 
-        def elements(k: str, mask: str | None = None, count: int = width, many: int | None = None) -> Row:
+        def elements(k: str, mask: str | None = None, count: int = width) -> Row:
             where, inside = Where(stmt.axis, k, count, mask), dict(known)
-            values = [self.value(body, inside, where) for body in bodies_of(folds)[:many]]
+            values = [self.value(body, inside, where) for body in bodies_of(folds)]
             for saved in stmt.saved:
                 self.store(saved, self.value(saved.value, inside, where), inside, where)
             return [self.widened(x, count) for x in values]
@@ -117,7 +117,6 @@ class Folds(Extremes):
         if stmt.chains == 1:  # at once: to ask in every step takes 1.07 times as long in a cache
             self.fetch_row(stmt, known, start, order.lanes, whole)
         if stmt.chains > 1:
-            fast = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes * stmt.chains))
             if is_sought(stmt):
                 row, upto, good = self.sought(stmt, start, end, elements, known)
                 begin = t.select(good, upto, start)
@@ -131,6 +130,7 @@ class Folds(Extremes):
             if is_quick(stmt):
                 found = self.quickly(stmt, start, end, elements, known)
                 return self._unless(folds, found, "true", partial(rest, lanes, start))
+            fast = self._multiple(start, end, order.lanes * stmt.chains)
             lanes, start, quick = self.chained(stmt, lanes, start, fast, elements, known)
             if quick is not None:
                 return self._unless(
