@@ -1,5 +1,6 @@
 """What comes from memory is fetched early where the processor does not see it coming: results stay what they are, and the text says that it is."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +10,7 @@ import exprten as xt
 
 BYTES = 8 << 20  # from here on
 
-FOLDS: dict[str, Callable[[xt.Expr, int], xt.Expr]] = {
+FOLDS: dict[str, Callable[[xt.Expr, int | None], xt.Expr]] = {
     "sum": xt.sum,
     "max": xt.max,
     "argmax": xt.argmax,
@@ -62,6 +63,28 @@ def test_rows_that_do_not_run_on_are_fetched_from_memory(view, name):
         target[...] = -9
         with xt.options(num_threads=threads):
             target[...] = statement
+        np.testing.assert_array_equal(target.numpy(), result)
+
+
+@pytest.mark.parametrize("name", [*FOLDS, "dot"])
+@pytest.mark.parametrize("axis", [None, 1])
+@pytest.mark.parametrize("shape", [(33, 1 << 16), (1 << 12, 600), (1 << 20, 2)])
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_runs_on_is_fetched_from_memory(shape, axis, name, first):
+    """Also behind its end, and where no row begins with a line."""
+    values = (
+        np.random.default_rng(0).integers(-4, 5, math.prod(shape) + first).astype(np.float32)[first:].reshape(shape)
+    )
+    source = xt.asarray(values)
+    value = xt.sum(source * source, axis) if name == "dot" else FOLDS[name](source, axis)
+    result = (values * values).sum(axis) if name == "dot" else getattr(np, name)(values, axis)
+    target = xt.zeros(result.shape, dtype=result.dtype)
+    if axis is None:
+        assert "@llvm.prefetch" in xt.plan(target, value).llvm
+    for threads in (1, 2, 3):
+        target[...] = -9
+        with xt.options(num_threads=threads):
+            target[...] = value
         np.testing.assert_array_equal(target.numpy(), result)
 
 

@@ -75,7 +75,8 @@ class Reduce:
     """All `folds` in one pass over their axis: `lanes` elements at a time, or one at a time after the statements of `body`. With
     `chains` there are so many times the accumulators of the order, to be brought together before the last elements; `chained` are those of
     which this holds where it does not of others: each block is passed over again for them. What is `saved` on the way is stored for each
-    element. `ahead` will be read soon, and is fetched where `far` holds.
+    element. `ahead` will be read soon, and is fetched where `far` holds; where `on` does, what lies behind what is read. A turn takes so many
+    `steps`, each of as many elements as there are sums.
     """
 
     axis: Axis
@@ -89,6 +90,8 @@ class Reduce:
     saved: tuple[Store, ...] = ()
     ahead: tuple[Load, ...] = ()
     far: Value | None = None
+    on: Value | None = None
+    steps: int = 1
 
 
 WAITING_BYTES = (
@@ -125,8 +128,8 @@ class Strip:
 @dataclass(frozen=True)
 class Vector:
     """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. Where `stream`
-    holds, a large target that is not read is stored past the caches. `ahead` will be read soon, and is fetched where `far` holds.
-    A `short` one has masked steps only; of a `whole` one the last ends where the row does, if it has a step or more. Of a `woven` one two
+    holds, a large target that is not read is stored past the caches. `ahead` will be read soon, and is fetched where `far` holds, of a
+    strip into the first cache. A `short` one has masked steps only; of a `whole` one the last ends where the row does, if it has a step or more. Of a `woven` one two
     vectors are taken from alternating elements: of a number that is the upper half of a float, one is then a shift away and the other a mask. Elements of `groups` are read together.
     """
 
@@ -144,6 +147,7 @@ class Vector:
     woven: bool = False
     whole: bool = False
     groups: tuple[Group, ...] = ()
+    strip: bool = False
 
 
 @dataclass(frozen=True)

@@ -140,6 +140,7 @@ class _Lines:
 
     def reduce(self, stmt: Reduce, pad: str, depth: int) -> None:
         steps = f" by {stmt.lanes}, {'a masked tail' if stmt.masked else 'a scalar tail'}" if stmt.lanes > 1 else ""
+        steps += f", {stmt.steps} steps a turn" if stmt.steps > 1 else ""
         order = stmt.folds[0].order
         assert order is not None, "a scheduled fold has an order"
         self.lines.append(

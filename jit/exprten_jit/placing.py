@@ -11,7 +11,7 @@ from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Param, Size, 
 from .nest import Let, Machine, Reduce, Stmt, Vector
 from .reducers import reducer_of
 from .rewrite import affine, steps, walk
-from .vectors import MOST, ROW_BITS, by_lanes, computed, roots_of, unroll, vector_over
+from .vectors import MOST, by_lanes, computed, roots_of, unroll, vector_over
 
 
 def place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
@@ -51,7 +51,9 @@ def _reduce(
         if lanes > 1:
             before += place(forms(node.bodies, node.axis), machine, bound, done)
         last = placed[-1] if placed else None
-        reduce = Reduce(node.axis, node.extent, (node,), lanes, masked, tuple(body), _chains(node, lanes))
+        chains = _chains(node, lanes)
+        steps = _steps(node, lanes) if chains == 1 else 1
+        reduce = Reduce(node.axis, node.extent, (node,), lanes, masked, tuple(body), chains, steps=steps)
         if not before and isinstance(last, Reduce) and _alike(last, reduce):
             placed[-1] = _together(last, reduce)
         else:
@@ -63,7 +65,10 @@ def _together(a: Reduce, b: Reduce) -> Reduce:
     """The folds of both in one pass; those that have chains in another one over each block, if there are others."""
     lanes, masked, chains = min(a.lanes, b.lanes), a.masked and b.masked, min(a.chains, b.chains)
     found = [*a.chained, *(node for x in (a, b) if x.chains > chains for node in x.folds)]
-    return replace(a, folds=(*a.folds, *b.folds), lanes=lanes, masked=masked, chains=chains, chained=tuple(found))
+    steps = max(a.steps, b.steps) if a.lanes == b.lanes else 1
+    return replace(
+        a, folds=(*a.folds, *b.folds), lanes=lanes, masked=masked, chains=chains, chained=tuple(found), steps=steps
+    )
 
 
 def _chains(node: Fold, lanes: int) -> int:
@@ -99,10 +104,14 @@ def _lanes(machine: Machine, node: Fold) -> tuple[int, bool]:
     widest = max((dtype.computed.bits for dtype in dtypes), default=8)
     unit = all(steps(n, node.axis) == 1 for n in loads)
     masked = unit and all(n.dtype.bits in machine.masked_bits for n in loads)
-    reducer = reducer_of(node.reducer)
-    whole = unroll(nodes) < MOST or reducer.quick or reducer.extreme  # these have a comparison more for each vector
-    bits = machine.vector_bits if whole else min(machine.vector_bits, ROW_BITS)
-    return min(node.order.lanes, bits // widest), masked
+    return min(node.order.lanes, machine.vector_bits // widest), masked
+
+
+def _steps(node: Fold, lanes: int) -> int:
+    """How many steps a turn takes: where little is done with an element as many as there are vectors to be read at a time."""
+    assert node.order is not None, "a scheduled fold has an order"
+    little = lanes > 1 and unroll([n for n in computed(node.bodies, node.axis) if node.axis in n.free]) == MOST
+    return max(1, MOST * lanes // node.order.lanes) if little else 1
 
 
 def forms(roots: Iterable[Value], axis: Axis) -> list[Value]:

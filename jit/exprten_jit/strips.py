@@ -19,7 +19,10 @@ from .vectors import DEAR, computed, cost_of, roots_of
 
 BEGIN, STOP = local("first_row", INDEX), local("last_row", INDEX)  # of those that are brought in next
 STRIP_BYTES = 8192  # of a row of accumulators on the stack; from 32 KiB for all of them on less
-ALONG_BYTES = 512  # as far ahead along a row of a wide strip
+DEAR_WIDE, WIDE = (
+    (8192, 512),
+    (4096, 1536),
+)  # bytes: a row of a strip that is wide, and how far ahead along it lines are fetched
 CLOSE_BYTES = 512, 1280  # of a row: several lie in a page; of longer ones only some statements gain
 CLOSE_AHEAD = 18 << 10  # bytes: half a page more, as whole pages fetched from their beginning take 1.7 times as long
 FAR_BYTES = (
@@ -68,7 +71,8 @@ class Stripping:
             return joined(node, a, b) if exact else combined(node, a, b)
 
         group: list[Sequence[Value]] = [tuple(substitute(body, {node.axis: r}) for body in bodies) for r in rows]
-        ahead = self._ahead(group, rows, max(dtype.itemsize for dtype in node.dtypes))
+        cheap = sum(map(cost_of, bodies)) < DEAR  # a dear one's time is in lanes that hold nothing, wherever its sum is
+        ahead = self._ahead(group, rows, max(dtype.itemsize for dtype in node.dtypes), *(WIDE if cheap else DEAR_WIDE))
         every, size = [extent for _, extent in self.kernel.axes], max((x.leaf.itemsize for x in ahead), default=1)
         far = prod(every, start=index(1) if node.extent in every else node.extent) >= FAR_BYTES // size
         close = self._close(node, bodies) if ahead and not self.kernel.few else None
@@ -76,7 +80,6 @@ class Stripping:
         for t, xs in zip(there[1:], group[1:], strict=True):
             rest.append(tuple(apply("where", t, x, nothing) for x, nothing in zip(xs, identity, strict=True)))
         above = top * self.width + at
-        cheap = sum(map(cost_of, bodies)) < DEAR  # a dear one's time is in lanes that hold nothing, wherever its sum is
         registers = (cheap or self.kernel.few > 0) and not saved
         few = fold(node.reducer, node.axis, node.extent, tuple(bodies), order) if registers else None
         assert few is None or isinstance(few, Fold)
@@ -119,18 +122,20 @@ class Stripping:
         known = place(roots_of(saved), self.machine, bound, set(self.done))
         return (Loop(row, STOP, (*known, Vector(ONE, index(0), index(1), 1, 1, False, tuple(saved))), BEGIN),)
 
-    def _ahead(self, group: list[Sequence[Value]], rows: Sequence[Local], size: int) -> tuple[Load, ...]:
-        """What the group after the next one reads: lines in a row, of tensors. In a wide strip, what this group reads a little later: the
-        processor has seen the row by then.
+    def _ahead(
+        self, group: list[Sequence[Value]], rows: Sequence[Local], size: int, least: int, further: int
+    ) -> tuple[Load, ...]:
+        """What the group after the next one reads: lines in a row, of tensors. In a strip of rows of at `least` so many bytes what this group
+        reads so many `further` along: the processor has seen the row by then.
         """
-        wide = apply("greater", self.width * size, index(STRIP_BYTES))
+        wide = apply("greater", self.width * size, index(least))
         rows_on = apply("where", wide, index(0), index(2 * len(rows)))
         found: list[Load] = []
         for bodies, row in zip(group, rows, strict=True):
             loads = (x for x in computed(bodies, self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves)
             late = [x for x in loads if row in x.offset.free and steps(x, self.axis) in (1, -1, 2)]
             for x in lines_of(late):
-                on = apply("where", wide, index(ALONG_BYTES // x.leaf.itemsize), index(0))
+                on = apply("where", wide, index(further // x.leaf.itemsize), index(0))
                 found.append(load(x.leaf, substitute(x.offset, {row: row + rows_on, self.axis: self.axis + on})))
         return tuple(found)
 
@@ -156,7 +161,7 @@ class Stripping:
             far = both(far, apply("logical_not", close.when))
         for fetching in place([*([far] if far else []), *forms(ahead, self.axis)], self.machine, bound, done):
             before.append(replace(fetching, early=True) if isinstance(fetching, Let) else fetching)
-        return (*before, replace(vector, ahead=ahead, far=far))
+        return (*before, replace(vector, ahead=ahead, far=far, strip=True))
 
 
 def made_of_rows(node: Fold, bodies: Sequence[Value], column: Axis) -> list[Value]:

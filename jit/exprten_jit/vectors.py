@@ -14,7 +14,7 @@ from .rewrite import affine, eager, steps, walk
 
 MOST = 4  # groups of lanes at a time
 MOST_ROWS = 8  # vectors of rows that are read whole: as many registers
-ROW_BITS = 256  # of a vector that little is done with: from memory half a line at a time comes sooner
+ROW_BITS = 256  # of a vector along one of `NARROW_ROW` elements: registers of as many hold it better
 # of a target: from there on a store past the caches saves reading what is overwritten (1.2 to 1.5 times)
 STREAM_BYTES = 8 << 20
 LONG = 250  # additions; a body from there on is not copied

@@ -70,13 +70,16 @@ WARM = 10  # calls before the clock: compilers work in the first few
 
 
 def interleave(timers: Mapping[str, timeit.Timer], rounds: int, seconds: float) -> dict[str, list[float]]:
-    """Seconds a call, `rounds` of each, in turns; a turn repeats the call for about `seconds`. timeit stops the collector."""
+    """Seconds a call, `rounds` of each, in turns; a turn repeats the call for about `seconds`, after one that brings into the caches what
+    this contender leaves there: JAX reads a copy of its own. timeit stops the collector.
+    """
     for timer in timers.values():
         timer.timeit(WARM)
     repeats = {name: _repeats(timer, seconds) for name, timer in timers.items()}
     times: dict[str, list[float]] = {name: [] for name in timers}
     for _ in range(rounds):
         for name, timer in timers.items():
+            timer.timeit(1)
             times[name].append(timer.timeit(repeats[name]) / repeats[name])
     return times
 

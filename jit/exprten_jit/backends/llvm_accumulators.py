@@ -7,11 +7,17 @@ from collections.abc import Callable, Sequence
 from ..derived import apply
 from ..dtypes import DType
 from ..folds import combined, joined
-from ..ir import Fold, Value, local
+from ..ir import Fold, Load, Value, local
+from ..nest import Reduce
+from ..pairs import lines_of
 from ..reducers import halved, identities, reducer_of
+from ..rewrite import steps
+from ..vectors import computed
 from .llvm_fetch import Fetching
 from .llvm_memory import Known
-from .llvm_text import Lanes, literal
+from .llvm_text import INDEX_TYPE, Lanes, literal
+
+ON_BYTES = 8 << 10  # so much further lies what is fetched into the first cache, for each tensor
 
 Row = list[Lanes]  # the accumulators of one fold or of several: one for each body, one fold after the other
 Combine = Callable[[Row, Row], Row]
@@ -109,6 +115,31 @@ class Accumulators(Fetching):
         """`rows = body(i, rows)` for i = low, low + step, … below high, in registers."""
         shaped = _shaped(initial)
         return shaped(self.text.carry(low, high, step, _flat(initial), lambda i, xs: _flat(body(i, shaped(xs)))))
+
+    def carry_on(
+        self,
+        stmt: Reduce,
+        known: Known,
+        low: str,
+        high: str,
+        step: int,
+        initial: list[Row],
+        body: Callable[[str, list[Row]], list[Row]],
+    ) -> list[Row]:
+        """The same, and what lies behind the elements of a step is fetched, where a fold is to."""
+        if stmt.on is None:
+            return self._carry(low, high, step, initial, body)
+        loads = lines_of(x for x in computed(bodies_of(stmt.folds), stmt.axis) if isinstance(x, Load))
+        loads = [x for x in loads if x.when is None and steps(x, stmt.axis) == 1]
+
+        def fetching(k: str, rows: list[Row]) -> list[Row]:
+            for x in loads:
+                here = {**known, stmt.axis: Lanes(k, INDEX_TYPE)}
+                self.fetch_from([x], here, step * x.leaf.itemsize, ON_BYTES * len(loads), 3)
+            return body(k, rows)
+
+        far = self.text.select(known[stmt.on].name, high, low)
+        return self._carry(far, high, step, self._carry(low, far, step, initial, fetching), body)
 
     def _perhaps(
         self, low: str, high: str, initial: list[Row], body: Callable[[str, list[Row]], list[Row]]

@@ -309,7 +309,8 @@ class Loops(Outer):
         if stmt.far is not None and mask is None and lanes > 1 and groups == stmt.unroll:
             t = self.text
             t.when(
-                known[stmt.far].name, lambda: self.fetch_along(stmt.ahead, stmt.axis, dict(known), i, lanes * groups)
+                known[stmt.far].name,
+                lambda: self.fetch_along(stmt.ahead, stmt.axis, dict(known), i, lanes * groups, 3 if stmt.strip else 2),
             )
         woven = stmt.woven and groups > 1
         starts = [(g & -2 if woven else g) * lanes for g in range(groups)]

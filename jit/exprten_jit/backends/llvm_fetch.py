@@ -15,12 +15,12 @@ from .llvm_neighbours import Neighbours
 class Fetching(Neighbours):
     """Emits what fetches."""
 
-    def fetch_bytes(self, address: str, nbytes: int, further: int = 0) -> None:
-        """The lines of so many bytes, so many bytes further than an address."""
+    def fetch_bytes(self, address: str, nbytes: int, further: int = 0, near: int = 2) -> None:
+        """The lines of so many bytes, so many bytes further than an address; the first cache is the nearest, 3."""
         t = self.text
         for first in range(further, further + nbytes, LINE):
             at = t.let(f"getelementptr i8, ptr {address}, i64 {first}", "ptr").name if first else address
-            t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", "i32 2", "i32 1")
+            t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", f"i32 {near}", "i32 1")
 
     def fetch(self, stmt: Fetch, known: Known) -> None:
         """What is far, line by line."""
@@ -39,11 +39,11 @@ class Fetching(Neighbours):
     def _fetch_line(self, first: str, n: str) -> None:
         self.fetch_bytes(self.text.let(f"getelementptr i8, ptr {first}, i64 {n}", "ptr").name, LINE)
 
-    def fetch_from(self, loads: Iterable[Load], known: Known, nbytes: int, further: int = 0) -> None:
+    def fetch_from(self, loads: Iterable[Load], known: Known, nbytes: int, further: int = 0, near: int = 2) -> None:
         """The lines of so many bytes, so many bytes further than where `loads` read."""
         for x in loads:
             offset = self.value(x.offset, known, None).name
-            self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, offset), nbytes, further)
+            self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, offset), nbytes, further, near)
 
     def fetch_row(self, stmt: Reduce, known: Known, k: str, count: int, end: str = "") -> None:
         """What a fold reads some rows later at `count` indices from `k` on, or at all up to the end."""
@@ -55,7 +55,7 @@ class Fetching(Neighbours):
         if stmt.far is not None:
             t.when(known[stmt.far].name, lambda: t.loop(k, end, count, some) if end else some(k))
 
-    def fetch_along(self, loads: Sequence[Load], axis: Axis, known: Known, i: str, count: int) -> None:
+    def fetch_along(self, loads: Sequence[Load], axis: Axis, known: Known, i: str, count: int, near: int = 2) -> None:
         """The lines of `count` indices of an axis, from `i` on."""
         for x in loads:
             step = abs(steps(x, axis) or 1)
@@ -65,4 +65,6 @@ class Fetching(Neighbours):
                 assert form is not None, "what is fetched lies in a row"
                 for part in form:
                     self.value(part, known, None)
-                self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, self._offset(form, known, where)), 1)
+                self.fetch_bytes(
+                    self._pointer(x.leaf.name, x.leaf.dtype, self._offset(form, known, where)), 1, near=near
+                )

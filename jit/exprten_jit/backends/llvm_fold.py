@@ -106,6 +106,7 @@ class Folds(Extremes):
             return out
 
         def rest(lanes: list[Row], start: str) -> Row:
+            lanes, start = self._turns(stmt, known, start, whole, lanes, step)
             lanes = self._carry(start, whole, order.lanes, lanes, step)
             if stmt.masked:
                 lanes = self._perhaps(whole, end, lanes, masked_step)
@@ -137,6 +138,30 @@ class Folds(Extremes):
                     folds, quick, t.let(f"icmp eq i64 {fast}, {end}", "i1").name, partial(rest, lanes, start)
                 )
         return rest(lanes, start)
+
+    def _turns(
+        self,
+        stmt: Reduce,
+        known: Known,
+        start: str,
+        end: str,
+        lanes: list[Row],
+        step: Callable[[str, list[Row]], list[Row]],
+    ) -> tuple[list[Row], str]:
+        """Several steps at a time, as long as there are so many elements, and where that ends."""
+        if stmt.steps == 1:
+            return lanes, start
+        t, order = self.text, stmt.folds[0].order
+        assert order is not None, "a scheduled fold has an order"
+        size = stmt.steps * order.lanes
+
+        def turn(k: str, lanes: list[Row]) -> list[Row]:
+            for at in [t.index("add", k, n * order.lanes) for n in range(stmt.steps)]:
+                lanes = step(at, lanes)
+            return lanes
+
+        enough = self._multiple(start, end, size)
+        return self.carry_on(stmt, known, start, enough, size, lanes, turn), enough
 
     def _unless(self, folds: Sequence[Fold], quick: tuple[Row, str], all_: str, rest: Callable[[], Row]) -> Row:
         """What was found quickly, where that is right and was `all_`; else the rest."""
