@@ -114,3 +114,28 @@ def test_rows_of_which_several_lie_in_a_page_are_fetched_as_they_follow_each_oth
     np.testing.assert_array_equal(target.numpy(), result)
     parts = source[..., 1:]  # whose rows do not run on
     assert np.array_equal(xt.evaluate(xt.sum(parts, axis)).numpy(), result[..., 1:])
+
+
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [
+        ((0, 33, 17), (1, 0, 2)),  # rows as they lie
+        ((0, 6, 31), (1, 0, 2)),
+        ((11, 0, 7), (1, 0, 2)),
+        ((4, 5, 0, 16), (0, 3, 2, 1)),  # turned in squares
+        ((4, 96, 0), (2, 1, 0)),
+        ((3, 0, 5, 2), (1, 3, 0, 2)),
+        ((0, 3, 3), (0, 2, 1)),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+def test_what_lies_across_several_axes_is_fetched_from_memory(shape, order, dtype):
+    """Also behind its end, and of tiles that are not whole."""
+    shape = _shaped(shape, BYTES + (1 << 19))
+    values = np.arange(math.prod(shape)).astype(dtype).reshape(shape)
+    for view in (values.transpose(order), values[1:-1].transpose(order)):
+        source, target = xt.asarray(view), xt.zeros(view.shape, dtype=dtype)
+        plan = xt.plan(target, source + 1)
+        target[...] = source + 1
+        np.testing.assert_array_equal(target.numpy(), view + np.ones((), dtype))
+    assert "@llvm.prefetch" in plan.llvm

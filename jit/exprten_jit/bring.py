@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .ir import Axis, Leaf, Load, Value
+from .ir import FALSE, Axis, Leaf, Load, Value, index
 
+NO_FURTHER = index(0)
 FEWEST_BETWEEN = 5  # elements of a unit: of fewer squares do not pay
 
 
@@ -13,7 +14,8 @@ FEWEST_BETWEEN = 5  # elements of a unit: of fewer squares do not pay
 class Bring:
     """`load` for so many `columns`, and of what is `turned` for so many `rows`, along which it runs on, stored to scratch, `into`, at `place`, where
     it runs on along the columns: in squares of `lanes`; or else `unit` columns at a time, where these lie side by side; those of so many units
-    that lie `between` each other; or one. Scratch has room for so many `places`.
+    that lie `between` each other; or one. Scratch has room for so many `places`. Where they are `far` the lines of what lies so many elements
+    `further` are fetched: those of a later tile.
     """
 
     into: Leaf
@@ -28,6 +30,8 @@ class Bring:
     unit: Value | None
     between: Value | None
     places: int
+    further: Value = NO_FURTHER
+    far: Value = FALSE
 
 
 @dataclass(frozen=True)

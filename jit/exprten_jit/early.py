@@ -17,8 +17,8 @@ from .nest import Columns, Let, Loop, Reduce, Stmt, Vector
 from .pairs import lines_of
 from .placing import forms
 from .rewrite import affine, steps, substitute
-from .tiles import FAR_BYTES, Bounds
-from .vectors import computed
+from .tiles import Bounds
+from .vectors import FAR_BYTES, computed
 
 NEAR_BYTES = 256 << 10  # of a block, so that the next one has room in the second cache beside it
 AHEAD_BYTES = 32 << 10  # of rows that run on

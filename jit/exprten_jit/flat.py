@@ -12,19 +12,21 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from .bring import FEWEST_BETWEEN, Bring, Offsets, Spread
+from .derived import apply
 from .dtypes import INDEX
 from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, index, load, local
 from .ir import axis as named_axis
-from .nest import Blocks, Loop, Machine, Nest, Stmt
+from .nest import Blocks, Fetch, Loop, Machine, Nest, Stmt
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute
-from .vectors import roots_of
+from .vectors import FAR_BYTES, roots_of
 
 LONG, DEEP = 128, 16  # elements of a tile along the target, and along a source
 LONGEST = 2 * LONG  # where nothing is turned
 MOST_DEEP = 2 * DEEP  # where that runs on over several axes
 BOTH, BOTH_BYTES = 64, 256  # of both, where something is computed along the source and has no more bytes
 MOST_LANES = 16
+MANY = 4  # tiles along the rows: of fewer those along the columns are fetched
 ROOM = 48 << 10  # bytes of scratch: folds that were computed before may have as much as `beforehand.ROOM`
 COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
 
@@ -175,6 +177,8 @@ class _Tiles:
         self, kernel: Kernel, machine: Machine, columns: _Chain, rows: _Chain | None, along_rows: Sequence[Value]
     ) -> None:
         self.machine, self.columns, self.rows = machine, columns, rows
+        self.original, size = kernel, kernel.stores[0].leaf.itemsize
+        self.far = prod((n for _, n in kernel.axes), start=index(1)) >= FAR_BYTES // size
         self.length = columns.most + MOST_LANES  # elements from row to row of scratch: a vector more
         self.brought: list[Bring | Spread] = []
         self.made: list[Store] = []
@@ -201,18 +205,37 @@ class _Tiles:
         self.made.append(Store(made, at, self._over_tiles(value)))
         return self._turned(load(made, at))
 
-    def _turned(self, x: Value) -> Value:
+    def _turned(self, x: Value, origin: Load | None = None) -> Value:
         """What stands for a load that runs on along rows."""
         assert isinstance(x, Load) and self.rows is not None, "a load along rows"
-        bring = self._bring(x)
+        bring = self._bring(x, origin)
         places, place = self.length * self.rows.most, COLUMN + ROW * self.length
         self.brought.append(replace(bring, turned=True, rows=self.rows.many, place=place, places=places))
         return load(bring.into, place)
 
-    def _bring(self, x: Load) -> Bring:
+    def _bring(self, x: Load, origin: Load | None = None) -> Bring:
         lanes = min(MOST_LANES, self.machine.vector_bits // x.leaf.dtype.bits)
         into = Leaf(f"brought{len(self.brought)}", x.leaf.dtype)
-        return Bring(into, x, COLUMN, self.columns.many, ROW, index(1), COLUMN, lanes, False, None, None, self.length)
+        return Bring(
+            into, x, COLUMN, self.columns.many, ROW, index(1), COLUMN, lanes, False, None, None, self.length,
+            *((self._further(origin), self.far) if origin else ()),
+        )  # fmt: skip
+
+    def _further(self, x: Load) -> Value:
+        """How many elements further a later tile reads: the next one along the rows, or where there are few tiles along these that along the columns, or of
+        the next outer index.
+        """
+        inner = {a for chain in (self.columns, self.rows) if chain for a, _ in chain.axes}
+        outer = [(a, n) for a, n in self.original.axes if a not in inner]
+        steps = [(a, index(1), n) for a, n in outer[-1:]]
+        steps += [(chain.axes[0][0], chain.each, chain.axes[0][1]) for chain in (self.columns, self.rows) if chain]
+        found: Value = index(0)
+        for n, (a, each, extent) in enumerate(steps):
+            form = affine(x.offset, a)
+            here = form[0] * each if form else index(0)
+            many = MANY if self.rows and n == len(steps) - 1 else 1
+            found = here if n == 0 else apply("where", extent > each * many, here, found)
+        return found
 
     def _apart(self, roots: Iterable[Value]) -> list[Value]:
         """What is loaded, and the largest values that are one for a row of the target's innermost axis, but not for all columns."""
@@ -251,10 +274,10 @@ class _Tiles:
         if steps(x, COLUMN) in (1, -1):
             return x
         if self.rows is not None and steps(x, ROW) == 1:
-            return self._turned(x)
+            return self._turned(x, value)
         if affine(x.offset, COLUMN):
             return x  # at regular distances: vectors are read so
-        bring, masked = self._bring(x), x.leaf.dtype.bits in self.machine.masked_bits
+        bring, masked = self._bring(x, value), x.leaf.dtype.bits in self.machine.masked_bits
         if masked and steps(value, inner) == 1:
             bring = replace(bring, unit=few)
         elif masked and bring.lanes >= FEWEST_BETWEEN and steps(value, columns.axes[-2][0]) == 1:
@@ -284,8 +307,16 @@ class _Tiles:
         turned = [x for x in self.brought if isinstance(x, Bring) and x.turned]
         late = [x for x in self.brought if x not in first and x not in turned]
         row = [*self._placed(within | {ROW}, done), *late, *self._row(within | {ROW}, done)]
+        row = [self._fetching(), *row]
         tiles = self._blocks(rows, [*lets, *made, *turned, Loop(ROW, rows.many, tuple(row))])
         return [*placed, self._blocks(columns, [*placed_here, *first, tiles])]
+
+    def _fetching(self) -> Fetch:
+        """What fetches the same row of a target in a later tile."""
+        original, store = self.original.stores[0], self.kernel.stores[0]
+        first = substitute(store.offset, {COLUMN: index(0)})
+        later = load(store.leaf, first + self._further(load(original.leaf, original.offset)))
+        return Fetch((later,), self.far, self.columns.many, near=3)
 
     def _made(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is computed along rows, a column after the other."""
@@ -298,6 +329,7 @@ class _Tiles:
     def _placed(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is known so far."""
         needed = [x.load.offset if isinstance(x, Bring) else x.value for x in self.brought]
+        needed += [y for x in self.brought if isinstance(x, Bring) for y in (x.further, x.far)]
         needed += roots_of(self.made)
         return place([*roots_of(self.kernel.stores), *needed], self.machine, bound, done)
 

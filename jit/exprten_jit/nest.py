@@ -246,11 +246,12 @@ class Past:
 
 @dataclass(frozen=True)
 class Fetch:
-    """`count` elements from each of `loads` on, into the second cache, `when` they are far."""
+    """`count` elements from each of `loads` on, into the second cache, or the first as the `near` one is 3, `when` they are far."""
 
     loads: tuple[Load, ...]
     when: Value
     count: Value = ONE_SIDE
+    near: int = 2
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from .pairs import places_of, twins
 from .placing import loop_over, place
 from .reducers import FEW
 from .rewrite import affine, steps, substitute, walk
-from .tiles import BEGIN, FAR_BYTES, NAMES, NEXT, REACH, SHIFT, Bounds, across, past_of, stored_across, stores_one
+from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, across, past_of, stored_across, stores_one
 from .unrolled import row_of
-from .vectors import computed, cost_of, roots_of, vector_over
+from .vectors import FAR_BYTES, computed, cost_of, roots_of, vector_over
 
 LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
 LEAST_LANES, MOST_LANES = 4, 16  # of a square

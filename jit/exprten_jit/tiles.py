@@ -20,13 +20,10 @@ from .nest import LINE, SIDE, Fetch, Machine, Past, Turn, TurnBack
 from .pairs import places_of, twins
 from .reducers import FEW
 from .rewrite import affine, steps, substitute, walk
-from .vectors import DEAR, computed, cost_of
+from .vectors import DEAR, FAR_BYTES, computed, cost_of
 
 MOST_TURNED = 4  # sources: 80 KiB of stack for float32
 WIDEST = 8  # lanes: 16 are as fast where there are as many rows and columns
-FAR_BYTES = (
-    8 << 20
-)  # of a tensor: from there on tiles are fetched early, and stored past the caches where the target is not read
 
 Bounds = tuple[Axis, Value, Value]  # an axis, from and to
 Names = tuple[Local, Local, Local, Local]  # of a tile: its first row and the one after its last, and the columns

@@ -17,6 +17,9 @@ MOST_ROWS = 8  # vectors of rows that are read whole: as many registers
 ROW_BITS = 256  # of a vector along one of `NARROW_ROW` elements: registers of as many hold it better
 # of a target: from there on a store past the caches saves reading what is overwritten (1.2 to 1.5 times)
 STREAM_BYTES = 8 << 20
+FAR_BYTES = (
+    8 << 20
+)  # of a tensor: from there on tiles are fetched early, and stored past the caches where the target is not read
 LONG = 250  # additions; a body from there on is not copied
 CHEAP = 8  # additions an element: what costs more is not computed for lanes that hold nothing
 LEAST_BITS = 256  # of vectors in which rows are taken along: narrower ones have no masked loads everywhere

@@ -17,8 +17,7 @@ from ..ir import Axis, Fold, Load, Value
 from ..nest import Vector
 from ..reducers import halved, in_order, reducer_of
 from ..rewrite import affine, steps
-from ..tiles import FAR_BYTES
-from ..vectors import DEAR, computed, cost_of
+from ..vectors import DEAR, FAR_BYTES, computed, cost_of
 from .llvm_accumulators import Row
 from .llvm_items import InItems
 from .llvm_memory import Items, Known, Where

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..bring import FEWEST_BETWEEN, Bring, Offsets, Spread
-from ..ir import Store
+from ..ir import FALSE, Store
+from ..nest import LINE
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import Tiles
@@ -42,6 +43,8 @@ class Brought(Tiles):
     def bring(self, stmt: Bring, known: Known) -> None:
         """A tile, or a row of one."""
         t, columns = self.text, self.value(stmt.columns, known, None).name
+        if stmt.far is not FALSE:
+            t.when(self.value(stmt.far, known, None).name, partial(self._fetch_later, stmt, known, columns))
         if stmt.turned:
             self._in_squares(stmt, known, columns)
         elif stmt.unit is not None and stmt.between is not None:
@@ -58,6 +61,29 @@ class Brought(Tiles):
             self._few_at_a_time(stmt, known, columns, self.value(stmt.unit, known, None).name)
         else:
             self._each_alone(stmt, known, columns)
+
+    def _fetch_later(self, stmt: Bring, known: Known, columns: str) -> None:
+        """The lines of what a later tile brings."""
+        t, dtype, known = self.text, stmt.load.leaf.dtype, dict(known)
+        further = self.value(stmt.further, known, None).name
+        unit = self.value(stmt.unit, known, None).name if stmt.unit is not None else "1"
+        between = self.value(stmt.between, known, None).name if stmt.between is not None else "1"
+        many = self.value(stmt.rows, known, None).name if stmt.turned else between if stmt.between is not None else unit
+        nbytes = t.index("mul", many, dtype.itemsize)
+
+        def lines(column: str) -> None:
+            first = t.further(self._from_and_to(stmt, known, column)[0], dtype.memory, further)
+            t.loop("0", nbytes, LINE, partial(self._fetch_line, first, 3))
+            self._fetch_line(first, 3, t.index("sub", nbytes, 1))
+
+        def some(first: str) -> str:
+            if stmt.between is not None:
+                t.loop("0", unit, 1, lambda k: lines(t.index("add", first, k)))
+            else:
+                lines(first)
+            return t.index("add", first, t.index("mul", unit, between))
+
+        t.repeat("0", columns, some)
 
     def _each_alone(self, stmt: Bring, known: Known, columns: str) -> None:
         t = self.text

@@ -30,14 +30,14 @@ class Fetching(Neighbours):
         for x in stmt.loads:
             size = x.leaf.itemsize
             if isinstance(stmt.count, Const):
-                self.fetch_from([x], known, int(stmt.count.value) * size)
+                self.fetch_from([x], known, int(stmt.count.value) * size, near=stmt.near)
                 continue
             count = self.value(stmt.count, known, None).name
             first = self._pointer(x.leaf.name, x.leaf.dtype, self.value(x.offset, known, None).name)
-            self.text.loop("0", self.text.index("mul", count, size), LINE, partial(self._fetch_line, first))
+            self.text.loop("0", self.text.index("mul", count, size), LINE, partial(self._fetch_line, first, stmt.near))
 
-    def _fetch_line(self, first: str, n: str) -> None:
-        self.fetch_bytes(self.text.let(f"getelementptr i8, ptr {first}, i64 {n}", "ptr").name, LINE)
+    def _fetch_line(self, first: str, near: int, n: str) -> None:
+        self.fetch_bytes(self.text.let(f"getelementptr i8, ptr {first}, i64 {n}", "ptr").name, LINE, near=near)
 
     def fetch_from(self, loads: Iterable[Load], known: Known, nbytes: int, further: int = 0, near: int = 2) -> None:
         """The lines of so many bytes, so many bytes further than where `loads` read."""

@@ -20,8 +20,7 @@ from ..nest import LINE
 from ..pairs import lines_of
 from ..reducers import NARROW_ROW, TABLE, halved, reducer_of, rounded_up, rows_from
 from ..rewrite import affine, steps, walk
-from ..tiles import FAR_BYTES
-from ..vectors import LEAST_BITS, cheap, computed
+from ..vectors import FAR_BYTES, LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
 from .llvm_extremes import alone, is_position
 from .llvm_fold import Folds
