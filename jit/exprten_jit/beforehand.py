@@ -65,6 +65,11 @@ def without_folds(kernel: Kernel) -> Beforehand | None:
     pieces = pieces_of(kernel)
     if pieces is None:
         return None
+    kernel = (
+        replace(kernel, times=prod((piece.length for piece in pieces[1:]), start=pieces[0].length))
+        if pieces
+        else kernel
+    )
     if rest.whole:
         return _copied(kernel, rest.whole, pieces)
     axes = tuple((a, extents[a]) for a in rest.axes)
@@ -243,7 +248,9 @@ def _part(owns: Sequence[Own], done: Collection[Own], stored: Mapping[Own, Leaf]
                 return alone
     rows = _along(owns[0])
     few = 0 if rows else next(few for names, _, few in kernel.first if names == owns[0].extents)
-    return Kernel(axes, tuple(stores), kernel.leaves, kernel.sizes, kernel.params, few=few, rows=rows)
+    return Kernel(
+        axes, tuple(stores), kernel.leaves, kernel.sizes, kernel.params, few=few, rows=rows, times=kernel.times
+    )
 
 
 def _as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]], kernel: Kernel) -> Kernel:
@@ -262,7 +269,7 @@ def _as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size
         columns, rows = (tuple(loops[n][0] for n in each) for each in flat[:2])
         fields["flat"] = Flat(columns, rows, *flat[2:])
     moved = tuple(replace(s, offset=substitute(s.offset, zero), value=substitute(s.value, zero)) for s in stores)
-    return Kernel(tuple(loops), moved, kernel.leaves, kernel.sizes, kernel.params, **fields)
+    return Kernel(tuple(loops), moved, kernel.leaves, kernel.sizes, kernel.params, times=kernel.times, **fields)
 
 
 def _is_in_order(kernel: Kernel) -> bool:

@@ -43,7 +43,7 @@ def fetched_early(
     axis, size = loops[-1][0], kernel.stores[0].leaf.itemsize
     block = prod((high for _, _, high in loops[:-1]), start=apply("minimum", columns[2], loops[-1][2]))
     near = block < NEAR_BYTES // size
-    far = prod((high for _, high in kernel.axes), start=index(1)) >= FAR_BYTES // size
+    far = kernel.every >= FAR_BYTES // size
     following, known = _following(kernel, loops, bound, columns, near), bound.union(columns, (a for a, *_ in loops))
 
     def within(stmt: Stmt) -> list[Stmt]:
@@ -77,8 +77,7 @@ def next_row(
         found = [x for node in folds for x in computed(node.bodies, along) if _fetchable(x, [row], along, bound)]
         loads += [load(x.leaf, substitute(x.offset, {along: axis})) for x in found]
     ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in lines_of(loads)))
-    many = prod((high for _, high in kernel.axes), start=index(1))
-    far = both(many >= FAR_BYTES // size, extent < NEAR_BYTES // size)
+    far = both(kernel.every >= FAR_BYTES // size, extent < NEAR_BYTES // size)
     apart = _apart(loads, [loops[-1], (axis, index(0), extent)])
     return _with(stmt, ahead, both(far, apart)) if ahead and apart is not FALSE else [stmt]
 
@@ -86,7 +85,7 @@ def next_row(
 def next_rows(stmts: Sequence[Stmt], kernel: Kernel, rows: Axis, further: Value) -> list[Stmt]:
     """Loops that store short rows, which fetch what is read, and stored, so many rows `further`."""
     size = kernel.stores[0].leaf.itemsize
-    far = prod((high for _, high in kernel.axes), start=index(1)) >= FAR_BYTES // size
+    far = kernel.every >= FAR_BYTES // size
 
     def within(stmt: Stmt) -> list[Stmt]:
         if isinstance(stmt, Loop | Columns):
@@ -124,7 +123,7 @@ def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | 
         "where", stmt.extent < elements // ROWS, index(2 * ROWS), index(1)
     )  # a division would be seen beside a short row
     ahead = tuple(load(x.leaf, substitute(x.offset, {row: row + further for row in rows})) for x in loads)
-    many = prod((high for _, high in kernel.axes), start=stmt.extent)
+    many = kernel.every * stmt.extent
     near = apply("logical_and", apart, stmt.extent < NEAR_BYTES // size)
     when = both(many >= FAR_BYTES // size, near)
     fetching = replace(stmt, ahead=ahead, far=when)  # what that needs is computed there, where it is far
@@ -146,7 +145,7 @@ def _fetching_on(stmt: Stmt, kernel: Kernel, near: Value) -> list[Stmt]:
     loads = _read(stmt)
     if stmt.lanes == 1 or (stmt.steps == 1 and stmt.chains == 1) or not loads:
         return [stmt]
-    many = prod((high for _, high in kernel.axes), start=stmt.extent)
+    many = kernel.every * stmt.extent
     on = both(many >= ON_BYTES // max(x.leaf.itemsize for x in loads), TRUE if near is FALSE else negation(near))
     return [Let(on, early=True), replace(stmt, on=on)]
 

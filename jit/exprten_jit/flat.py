@@ -178,7 +178,7 @@ class _Tiles:
     ) -> None:
         self.machine, self.columns, self.rows = machine, columns, rows
         self.original, size = kernel, kernel.stores[0].leaf.itemsize
-        self.far = prod((n for _, n in kernel.axes), start=index(1)) >= FAR_BYTES // size
+        self.far = kernel.every >= FAR_BYTES // size
         self.length = columns.most + MOST_LANES  # elements from row to row of scratch: a vector more
         self.brought: list[Bring | Spread] = []
         self.made: list[Store] = []

@@ -28,6 +28,7 @@ import struct
 import weakref
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any, TypeVar
 
 from .dtypes import BOOL, INDEX, DType
@@ -284,7 +285,8 @@ class Kernel:
     few elements that they are written out there. `block`: extents of axes, folded ones among them, that have so few that all are written out,
     and `lanes` the axis that vectors run along then. `first`: of folds that depend on axes with extents of these names and are needed again by
     others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
-    `flat`: axes that are taken as one. `rest`: what is left when all folds are computed before, where there is room for them.
+    `flat`: axes that are taken as one. `rest`: what is left when all folds are computed before, where there is room for them. `times`: in so many
+    pieces, of which it sees one.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -312,6 +314,16 @@ class Kernel:
     first: tuple[tuple[tuple[str, ...], int, int], ...] = ()
     flat: Flat | None = None
     rest: Rest | None = None
+    times: Value | None = None
+
+    @property
+    def every(self) -> Value:
+        """How many elements its loops run over, in all pieces."""
+        return prod((extent for _, extent in self.axes), start=index(1) if self.times is None else self.times)
+
+    def folded(self, extent: Value) -> Value:
+        """How many elements it folds along axes of an extent."""
+        return self.every if extent in {n for _, n in self.axes} else self.every * extent
 
     @property
     def written(self) -> int:

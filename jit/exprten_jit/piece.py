@@ -11,8 +11,8 @@ from .rewrite import affine
 
 @dataclass(frozen=True)
 class Piece:
-    """The extent of an axis, the size that says how many elements of it are computed at a time, and how many elements each operand that has it goes on from
-    one of its indices to the next.
+    """The extent of an axis, the size that says how many elements of it are computed at a time, and within a piece how many pieces of them there are, and how many
+    elements each operand that has it goes on from one of its indices to the next.
     """
 
     extent: Size

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import prod
 
 from .cuts import cuts_of
 from .derived import apply
@@ -183,8 +182,7 @@ def _has_folds(values: Sequence[Value], *axes: Axis) -> bool:
 
 
 def _far(kernel: Kernel) -> Value:
-    many = prod((extent for _, extent in kernel.axes), start=index(1))
-    return many >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
+    return kernel.every >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
 
 
 def _of_rows(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
 from .derived import apply
 from .dtypes import BOOL, INDEX
@@ -73,8 +72,7 @@ class Stripping:
         group: list[Sequence[Value]] = [tuple(substitute(body, {node.axis: r}) for body in bodies) for r in rows]
         cheap = sum(map(cost_of, bodies)) < DEAR  # a dear one's time is in lanes that hold nothing, wherever its sum is
         ahead = self._ahead(group, rows, max(dtype.itemsize for dtype in node.dtypes), *(WIDE if cheap else DEAR_WIDE))
-        every, size = [extent for _, extent in self.kernel.axes], max((x.leaf.itemsize for x in ahead), default=1)
-        far = prod(every, start=index(1) if node.extent in every else node.extent) >= FAR_BYTES // size
+        far = self.kernel.folded(node.extent) >= FAR_BYTES // max((x.leaf.itemsize for x in ahead), default=1)
         close = self._close(node, bodies) if ahead and not self.kernel.few else None
         rest = [group[0]]
         for t, xs in zip(there[1:], group[1:], strict=True):

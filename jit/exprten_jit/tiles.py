@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import prod
 
 from .cuts import cuts_of
 from .derived import apply
 from .dtypes import INDEX
 from .folds import folds_of
-from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, both, index, load, local
+from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, both, load, local
 from .nest import LINE, SIDE, Fetch, Machine, Past, Turn, TurnBack
 from .pairs import places_of, twins
 from .reducers import FEW
@@ -101,9 +100,7 @@ def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: fr
     loads = found[1] if found and found[0] is row else []
     if not loads and not tile:
         return None
-    far = (
-        prod((extent for _, extent in kernel.axes), start=index(1)) >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
-    )
+    far = kernel.every >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
     past = past_of(kernel, machine, *((row, NAMES[0], NAMES[1]) if tile else (column, NAMES[2], NAMES[3])), far)
     made = Tile(inside, (), saved, (), past, far, bool(tile))
     leaves = [Leaf(f"turned{n}", node.leaf.dtype) for n, node in enumerate(loads)]

@@ -301,7 +301,7 @@ class Across(Places):
         rows, row = self.value(strip.extent, known, None).name, sum(sizes)
         results = t.index("add", self._results_waiting(strip, rows), 1)
         wide = t.lesser(str(WIDE_BYTES // row // 64 * 64), t.index("and", t.index("add", columns, 63), -64))
-        elements = t.index("mul", rows, columns)
+        elements = t.index("mul", t.index("mul", rows, columns), self.value(self.times, known, None).name)
         far = t.let(f"icmp sge i64 {elements}, {FAR_BYTES // max(sizes)}", "i1").name
         wider = t.let(f"icmp sgt i64 {wide}, {width}", "i1").name
         own, stack = t.reserve("ptr"), self._waiting()

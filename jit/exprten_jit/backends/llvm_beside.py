@@ -91,7 +91,8 @@ class Beside(InItems):
         t, columns = self.text, self.nest.kernel.few
         loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
         nbytes = columns * max((x.leaf.dtype.itemsize for x in loads), default=1)
-        far = t.let(f"icmp sge i64 {self.value(node.extent, known, None).name}, {FAR_BYTES // nbytes}", "i1").name
+        many = self.value(node.extent * self.times, known, None).name
+        far = t.let(f"icmp sge i64 {many}, {FAR_BYTES // nbytes}", "i1").name
 
         def fetch(k: str) -> None:
             here = {**known, node.axis: Lanes(k, INDEX_TYPE)}
@@ -176,7 +177,8 @@ class Beside(InItems):
         if not few or not loads:
             return of
         nbytes = (few if packed else self.row_lanes) * loads[0].leaf.dtype.itemsize  # of a row
-        far = t.let(f"icmp sge i64 {rows}, {FAR_BYTES // nbytes}", "i1").name
+        many = t.index("mul", rows, self.value(self.times, dict(known), None).name)
+        far = t.let(f"icmp sge i64 {many}, {FAR_BYTES // nbytes}", "i1").name
         for x in loads if further else ():
             form = affine(x.offset, node.axis)
             assert form is not None, "what is fetched lies at regular distances"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..ir import Fold, Leaf, Value, components
+from ..ir import Fold, Leaf, Value, components, index
 from ..nest import ONE, Nest, Reduce, Vector, statements
 from ..placing import CHAINS
 from ..reducers import Order
@@ -34,6 +34,11 @@ class Folds(Extremes):
         self.given = {leaf.name for leaf in (*nest.kernel.leaves, *room)}
         self.groups = groups_of(nest)
         self.waiting = ""
+
+    @property
+    def times(self) -> Value:
+        """In how many pieces the kernel is run."""
+        return self.nest.kernel.times or index(1)
 
     def alone(self, node: Fold, known: Known) -> Row:
         """A fold in the body of one across rows: there is a value for each row, and no place before its loop."""

@@ -62,6 +62,8 @@ class InPieces(Parts):
                 some = t.lesser(length, t.index("sub", extent, start))
                 place = self._slot(words, len(kernel.leaves) + kernel.sizes.index(pieces[k].extent))
                 t.put(f"store i64 {some}, ptr {place}")
+                place = self._slot(words, len(kernel.leaves) + kernel.sizes.index(pieces[k].length))
+                t.put(f"store i64 {counts[k]}, ptr {place}")
             for leaf, place in places.items():
                 t.put(f"store ptr {place}, ptr {self._slot(words, kernel.leaves.index(leaf))}")
             t.put(f"call void @{body}(ptr {words}, i64 {threads})")

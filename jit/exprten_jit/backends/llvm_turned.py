@@ -15,7 +15,7 @@ from ..derived import apply
 from ..dtypes import DType
 from ..early import AHEAD_BYTES
 from ..extremes import of_numbers
-from ..ir import Axis, Fold, Load, Value, local
+from ..ir import TRUE, Axis, Fold, Load, Value, both, local
 from ..nest import LINE
 from ..pairs import lines_of
 from ..reducers import NARROW_ROW, TABLE, halved, reducer_of, rounded_up, rows_from
@@ -225,6 +225,15 @@ class Turned(Folds):
                 stack.extend(part.children)
         return inside
 
+    def _in_order_of_memory(self, node: Fold, loads: Sequence[Load], rows: Axis) -> Value:
+        """How many elements of rows follow each other: of all outer indices, where the last row of one is followed by the first of the next."""
+        mine = dict(self.nest.kernel.axes)[rows] * node.extent * self.times
+        packed: Value = TRUE
+        for x in loads:
+            if form := affine(x.offset, rows):
+                packed = both(packed, apply("equal", form[0], node.extent * (1 + x.leaf.pairs)))
+        return apply("where", packed, self.nest.kernel.folded(node.extent), mine)
+
     def fetch_rows(self, node: Fold, known: Known, where: Where, lanes: Sequence[int]) -> None:
         """Fetch early what some lanes of a later vector read, where rows come from memory: of loads with masks the processor does not see
         where they go on.
@@ -236,7 +245,7 @@ class Turned(Folds):
         if not loads:
             return
         nbytes = self.most * loads[0].leaf.itemsize
-        size = dict(self.nest.kernel.axes)[where.axis] * node.extent
+        size = self._in_order_of_memory(node, loads, where.axis)
         far = t.let(f"icmp sge {self.value(size, known, None)}, {FAR_BYTES * self.most // nbytes}", "i1").name
 
         def first(n: int) -> Known:
