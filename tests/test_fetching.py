@@ -139,3 +139,40 @@ def test_what_lies_across_several_axes_is_fetched_from_memory(shape, order, dtyp
         target[...] = source + 1
         np.testing.assert_array_equal(target.numpy(), view + np.ones((), dtype))
     assert "@llvm.prefetch" in plan.llvm
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize(
+    ("shape", "order", "axis"),
+    [
+        ((0, 32, 7), (2, 1, 0), 1),  # what is folded has no room, and is computed in pieces
+        ((24, 8, 0, 6), (2, 0, 1, 3), 3),
+        ((24, 32, 0, 16), (2, 0, 3, 1), 2),  # rows of a line that do not follow each other
+        ((33, 24, 0, 11), (1, 3, 0, 2), 1),  # rows that do, over an outer index
+    ],
+)
+def test_folds_across_memory_are_fetched(shape, order, axis, name):
+    values = np.random.default_rng(0).integers(-4, 5, _shaped(shape, BYTES + (1 << 19))).astype(np.float32)
+    view = values.transpose(order)
+    result = getattr(np, name)(view, axis)
+    target, statement = xt.zeros(result.shape, dtype=result.dtype), FOLDS[name](xt.asarray(view), axis)
+    assert "@llvm.prefetch" in xt.plan(target, statement).llvm
+    for threads in (1, 2):
+        target[...] = -9
+        with xt.options(num_threads=threads):
+            target[...] = statement
+        np.testing.assert_array_equal(target.numpy(), result)
+
+
+@pytest.mark.parametrize(("shape", "order"), [((0, 31, 7), (1, 0, 2)), ((0, 16, 33), (1, 2, 0)), ((0, 512), (1, 0))])
+def test_wholes_in_pieces_are_fetched(shape, order):
+    """The bits are those of the same numbers in an order in which nothing is copied."""
+    values = np.random.default_rng(0).standard_normal(_shaped(shape, BYTES + (1 << 19))).astype(np.float32)
+    view = values.transpose(order)
+    source, target, plain = xt.asarray(view), xt.zeros(view.shape), xt.zeros(values.shape)
+    powers = xt.exp(source - xt.max(source, 0, keepdims=True))
+    target[...] = powers / xt.sum(powers, 0, keepdims=True)
+    axis = order[0]
+    powers = xt.exp(xt.asarray(values) - xt.max(xt.asarray(values), axis, keepdims=True))
+    plain[...] = powers / xt.sum(powers, axis, keepdims=True)
+    assert target.numpy().tobytes() == plain.numpy().transpose(order).tobytes()

@@ -4,7 +4,7 @@ same columns of the next index of an outer axis. Of a block that does not stay i
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from math import prod
@@ -16,12 +16,14 @@ from .ir import FALSE, TRUE, Axis, Kernel, Load, Local, Value, both, index, load
 from .nest import Columns, Let, Loop, Reduce, Stmt, Vector
 from .pairs import lines_of
 from .placing import forms
+from .reducers import reducer_of
 from .rewrite import affine, steps, substitute
 from .tiles import Bounds
 from .vectors import FAR_BYTES, computed
 
 NEAR_BYTES = 256 << 10  # of a block, so that the next one has room in the second cache beside it
 AHEAD_BYTES = 32 << 10  # of rows that run on
+ON_FURTHER = 8 << 10  # bytes: so much further lies what is fetched of it, for each tensor
 ON_BYTES = (
     2 << 20
 )  # of what is folded: beyond it what runs on is fetched (1.05 to 1.2 times; 0.9 times from the second cache)
@@ -103,7 +105,9 @@ def next_rows(stmts: Sequence[Stmt], kernel: Kernel, rows: Axis, further: Value)
 
 
 def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | Local]) -> list[Stmt]:
-    """What is `placed` before a single store: the first fold of a row fetches what it reads some rows later, where rows do not run on."""
+    """What is `placed` before a single store: the first fold of a row fetches what it reads some rows later, where rows do not run on, else what lies behind
+    what it reads; but not an extreme `alone`, which gains nothing by that.
+    """
     loops = [(a, index(0), high) for a, high in kernel.axes if a in bound]
     where = [n for n, s in enumerate(placed) if isinstance(s, Reduce) and s.lanes > 1]
     if kernel.reverse or not (where and loops):
@@ -115,19 +119,23 @@ def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | 
     )
     loads = lines_of(found)
     apart = _apart(loads, [*loops[-1:], (stmt.axis, index(0), stmt.extent)])
+    before, after = placed[: where[0]], placed[where[0] + 1 :]
+    alone = stmt.chains > 1 and not any(reducer_of(node.reducer).extreme for node in stmt.folds)
     if not loads or apart is FALSE:
-        return [*placed[: where[0]], *_fetching_on(stmt, kernel, FALSE), *placed[where[0] + 1 :]]
+        return list(placed) if alone else [*before, *_fetching_on(stmt, kernel, FALSE), *after]
     size = max(x.leaf.itemsize for x in loads)
     elements = index(AHEAD_BYTES // size)
     further = apply(
         "where", stmt.extent < elements // ROWS, index(2 * ROWS), index(1)
     )  # a division would be seen beside a short row
-    ahead = tuple(load(x.leaf, substitute(x.offset, {row: row + further for row in rows})) for x in loads)
-    many = kernel.every * stmt.extent
     near = apply("logical_and", apart, stmt.extent < NEAR_BYTES // size)
-    when = both(many >= FAR_BYTES // size, near)
+    if stmt.chains > 1 and not alone:
+        down: dict[Value, Value] = {row: row + apply("where", near, further, index(0)) for row in rows}
+        return [*before, *_fetching_in_steps(stmt, loads, kernel, near, down), *after]
+    ahead = tuple(load(x.leaf, substitute(x.offset, {row: row + further for row in rows})) for x in loads)
+    when = both(kernel.every * stmt.extent >= FAR_BYTES // size, near)
     fetching = replace(stmt, ahead=ahead, far=when)  # what that needs is computed there, where it is far
-    return [*placed[: where[0]], Let(when, early=True), *_fetching_on(fetching, kernel, near), *placed[where[0] + 1 :]]
+    return [*before, Let(when, early=True), *([fetching] if alone else _fetching_on(fetching, kernel, near)), *after]
 
 
 def _fetching_on(stmt: Stmt, kernel: Kernel, near: Value) -> list[Stmt]:
@@ -145,9 +153,27 @@ def _fetching_on(stmt: Stmt, kernel: Kernel, near: Value) -> list[Stmt]:
     loads = _read(stmt)
     if stmt.lanes == 1 or (stmt.steps == 1 and stmt.chains == 1) or not loads:
         return [stmt]
+    if stmt.chains > 1:
+        return _fetching_in_steps(stmt, [x for x in loads if steps(x, stmt.axis) == 1], kernel, near, {})
     many = kernel.every * stmt.extent
     on = both(many >= ON_BYTES // max(x.leaf.itemsize for x in loads), TRUE if near is FALSE else negation(near))
     return [Let(on, early=True), replace(stmt, on=on)]
+
+
+def _fetching_in_steps(
+    stmt: Reduce, loads: Sequence[Load], kernel: Kernel, near: Value, down: Mapping[Value, Value]
+) -> list[Stmt]:
+    """The same of an extreme, which is asked in every step: a second loop beside that would take the better part of a short row. Where rows are `near`
+    what lies `down` is fetched.
+    """
+    size = max((x.leaf.itemsize for x in loads), default=1)
+    along, least = index(ON_FURTHER // size), index(ON_BYTES // size)
+    if near is not FALSE:
+        along, least = (apply("where", near, *pair) for pair in ((index(0), along), (index(FAR_BYTES // size), least)))
+    there = {**down, stmt.axis: stmt.axis + along}
+    far = kernel.every * stmt.extent >= least
+    ahead = tuple(load(x.leaf, substitute(x.offset, there)) for x in lines_of(loads))
+    return [Let(far, early=True), replace(stmt, ahead=ahead, far=far)] if ahead else [stmt]
 
 
 def _near(outer: Reduce, stmt: Stmt) -> Value:

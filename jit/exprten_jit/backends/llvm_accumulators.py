@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ..derived import apply
 from ..dtypes import DType
+from ..early import ON_FURTHER
 from ..folds import combined, joined
 from ..ir import Fold, Load, Value, local
 from ..nest import Reduce
@@ -16,8 +17,6 @@ from ..vectors import computed
 from .llvm_fetch import Fetching
 from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes, literal
-
-ON_BYTES = 8 << 10  # so much further lies what is fetched into the first cache, for each tensor
 
 Row = list[Lanes]  # the accumulators of one fold or of several: one for each body, one fold after the other
 Combine = Callable[[Row, Row], Row]
@@ -135,7 +134,7 @@ class Accumulators(Fetching):
         def fetching(k: str, rows: list[Row]) -> list[Row]:
             for x in loads:
                 here = {**known, stmt.axis: Lanes(k, INDEX_TYPE)}
-                self.fetch_from([x], here, step * x.leaf.itemsize, ON_BYTES * len(loads), 3)
+                self.fetch_from([x], here, step * x.leaf.itemsize, ON_FURTHER * len(loads), 3)
             return body(k, rows)
 
         far = self.text.select(known[stmt.on].name, high, low)

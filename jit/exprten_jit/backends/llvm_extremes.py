@@ -98,7 +98,7 @@ class Extremes(Accumulators):
         first = [nothing] * (groups * stmt.chains)
         size = groups * stmt.chains * width
         every = [*first, self._all_ordered(width)]
-        *found, ordered = self.carry_on(stmt, known, start, fast, size, every, steps(groups * stmt.chains))
+        *found, ordered = self._carry(start, fast, size, every, steps(groups * stmt.chains))
         found = [halved(found[g::groups], merge) for g in range(groups)]
         *found, ordered = self._carry(fast, whole, groups * width, [*found, ordered], steps(groups))
         *found, ordered = self._perhaps(whole, end, [*found, ordered], masked)
@@ -133,7 +133,7 @@ class Extremes(Accumulators):
         fast = self._multiple(start, end, step)
         first = [*nothing, self.splat(Lanes("0", kind), width)]
         every = [*[first] * stmt.chains, self._all_ordered(width)]
-        found = self.carry_on(stmt, known, start, fast, step, every, once)
+        found = self._carry(start, fast, step, every, once)
         if stmt.masked:
             found = self._perhaps(fast, end, found, partial(once, some=True))
         *chains, ordered = found

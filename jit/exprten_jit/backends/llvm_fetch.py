@@ -50,7 +50,7 @@ class Fetching(Neighbours):
         t = self.text
 
         def some(at: str) -> None:
-            self.fetch_along(stmt.ahead, stmt.axis, dict(known), at, count)
+            self.fetch_along(stmt.ahead, stmt.axis, dict(known), at, count, 3 if stmt.chains > 1 else 2)
 
         if stmt.far is not None:
             t.when(known[stmt.far].name, lambda: t.loop(k, end, count, some) if end else some(k))

@@ -15,7 +15,8 @@ from ..derived import apply
 from ..dtypes import DType
 from ..early import AHEAD_BYTES
 from ..extremes import of_numbers
-from ..ir import TRUE, Axis, Fold, Load, Value, both, local
+from ..folds import folds_of
+from ..ir import TRUE, Axis, Fold, Load, Value, both, local, negation
 from ..nest import LINE
 from ..pairs import lines_of
 from ..reducers import NARROW_ROW, TABLE, halved, reducer_of, rounded_up, rows_from
@@ -225,41 +226,53 @@ class Turned(Folds):
                 stack.extend(part.children)
         return inside
 
-    def _in_order_of_memory(self, node: Fold, loads: Sequence[Load], rows: Axis) -> Value:
-        """How many elements of rows follow each other: of all outer indices, where the last row of one is followed by the first of the next."""
-        mine = dict(self.nest.kernel.axes)[rows] * node.extent * self.times
-        packed: Value = TRUE
-        for x in loads:
-            if form := affine(x.offset, rows):
-                packed = both(packed, apply("equal", form[0], node.extent * (1 + x.leaf.pairs)))
-        return apply("where", packed, self.nest.kernel.folded(node.extent), mine)
-
     def fetch_rows(self, node: Fold, known: Known, where: Where, lanes: Sequence[int]) -> None:
         """Fetch early what some lanes of a later vector read, where rows come from memory: of loads with masks the processor does not see
-        where they go on.
+        where they go on. Some pages further where there are so many rows, or the last one is followed by the first of the next outer index; else
+        four vectors, of rows of a line and more.
         """
-        t = self.text
         loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.leaf.name in self.given]
         loads = [x for x in loads if x.when is None and where.axis in x.offset.free and steps(x, node.axis) == 1]
         loads = lines_of(loads)
         if not loads:
             return
-        nbytes = self.most * loads[0].leaf.itemsize
-        size = self._in_order_of_memory(node, loads, where.axis)
-        far = t.let(f"icmp sge {self.value(size, known, None)}, {FAR_BYTES * self.most // nbytes}", "i1").name
+        nbytes, size, kernel = self.most * loads[0].leaf.itemsize, loads[0].leaf.itemsize, self.nest.kernel
+        every = kernel.folded(node.extent) >= FAR_BYTES // size
+        many = dict(kernel.axes)[where.axis] * node.extent >= FAR_BYTES // size
+        packed: Value = TRUE
+        for x in loads:
+            if form := affine(x.offset, where.axis):
+                packed = both(packed, apply("equal", form[0], node.extent * (1 + x.leaf.pairs)))
+        pages = apply("logical_or", many, both(every, packed))
+        first = nbytes >= LINE and not folds_of(*node.bodies)  # what is folded again lies in a cache
+        apart = [(both(every, negation(pages)), 4 * where.count)] if first else []
+        for far, further in ((pages, AHEAD_BYTES // nbytes), *apart):
+            self.text.when(
+                self.value(far, known, None).name,
+                partial(self._fetch_few, loads, known, where, node.axis, further, nbytes, lanes),
+            )
+
+    def _fetch_few(
+        self,
+        loads: Sequence[Load],
+        known: Known,
+        where: Where,
+        axis: Axis,
+        further: int,
+        nbytes: int,
+        lanes: Sequence[int],
+    ) -> None:
+        """What some lanes read, so many rows further."""
 
         def first(n: int) -> Known:
-            row = Lanes(t.index("add", where.at, AHEAD_BYTES // nbytes + n), INDEX_TYPE)
-            return {**known, where.axis: row, node.axis: Lanes("0", INDEX_TYPE)}
+            row = Lanes(self.text.index("add", where.at, further + n), INDEX_TYPE)
+            return {**known, where.axis: row, axis: Lanes("0", INDEX_TYPE)}
 
-        def fetch() -> None:
-            if nbytes < LINE and len(lanes) > 1:
-                self._fetch_narrow(loads, first(lanes[0]), where, nbytes, len(lanes))
-            else:
-                for n in lanes:
-                    self.fetch_from(loads, first(n), nbytes)
-
-        t.when(far, fetch)
+        if nbytes < LINE and len(lanes) > 1:
+            self._fetch_narrow(loads, first(lanes[0]), where, nbytes, len(lanes))
+        else:
+            for n in lanes:
+                self.fetch_from(loads, first(n), nbytes)
 
     def _fetch_narrow(self, loads: Sequence[Load], known: Known, where: Where, nbytes: int, many: int) -> None:
         """The lines of so many rows, each of which is less than one, and what is between them, where they are no more than a line apart."""
