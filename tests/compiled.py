@@ -11,7 +11,8 @@ from exprten_jit.backends.cuda_emit import Cuda, emit
 from exprten_jit.backends.cuda_list import Listed
 from exprten_jit.backends.cuda_text import prelude
 from exprten_jit.grid import Program, program
-from exprten_jit.ir import Kernel, Leaf, Op, Param, Size, Value
+from exprten_jit.ir import Leaf, Op, Param, Size, Value
+from exprten_jit.kernel import Kernel
 from exprten_jit.rewrite import walk
 
 from exprten.statement import grids

@@ -8,7 +8,8 @@ import pytest
 from exprten_jit.backends.cuda_emit import Cuda, emit
 from exprten_jit.dtypes import DTYPES
 from exprten_jit.grid import program
-from exprten_jit.ir import Kernel, Leaf, Store, axis, load, size
+from exprten_jit.ir import Leaf, Store, axis, load, size
+from exprten_jit.kernel import Kernel
 
 import exprten as xt
 from exprten.assign import prepare

@@ -18,7 +18,8 @@ from exprten_jit.check import check as check_kernel
 from exprten_jit.derived import TABLE, apply
 from exprten_jit.dtypes import ROWS, DType, of_numpy
 from exprten_jit.grid import program
-from exprten_jit.ir import Kernel, Leaf, Store, axis, cast, load, size
+from exprten_jit.ir import Leaf, Store, axis, cast, load, size
+from exprten_jit.kernel import Kernel
 from exprten_jit.ops import PRIMITIVE, resolved
 
 import exprten as xt

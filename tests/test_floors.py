@@ -19,6 +19,7 @@ FLOORS = {
         "reducers",
         "ops",
         "ir",
+        "kernel",
         "pairs",
         "vmath.terms vmath.coefficients vmath.__init__",
         "vmath.double",

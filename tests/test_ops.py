@@ -25,7 +25,8 @@ from exprten_jit.dtypes import DTYPES as DTYPE_OF
 from exprten_jit.dtypes import ROWS as ALL_ROWS
 from exprten_jit.hostcall import launcher
 from exprten_jit.interpret import interpret
-from exprten_jit.ir import Kernel, Leaf, Store, Value, axis, cast, load, op, size, table
+from exprten_jit.ir import Leaf, Store, Value, axis, cast, load, op, size, table
+from exprten_jit.kernel import Kernel
 from exprten_jit.ops import CASTS, PRIMITIVES, Domain
 from strategies import (
     DTYPES,

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from exprten_jit import Code
 from exprten_jit.interpret import arguments_of, evaluate, extents_of, interpret, stored
-from exprten_jit.ir import Fold, Kernel, Size
+from exprten_jit.ir import Fold, Size
+from exprten_jit.kernel import Kernel
 from exprten_jit.rewrite import walk
 
 from ..assign import prepare

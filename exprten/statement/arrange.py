@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from exprten_jit.dtypes import DType
-from exprten_jit.ir import PIECE
+from exprten_jit.kernel import PIECE
 from exprten_jit.reducers import is_known
 
 from ..expression.joined import Joined, parts_of

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import prod
 
 from exprten_jit.beforehand import room_for
-from exprten_jit.ir import First
+from exprten_jit.kernel import First
 
 from .axes import TARGET, Folded, Place, Same, extent_of
 from .orders import below, fitting_columns, folded_by, is_of_columns, taken_across

@@ -24,7 +24,8 @@ from exprten_jit.backends.nvrtc_library import NvrtcError
 from exprten_jit.directcall import Queued
 from exprten_jit.grid import program
 from exprten_jit.gridlist import Rows, alike, rows
-from exprten_jit.ir import Kernel, Leaf
+from exprten_jit.ir import Leaf
+from exprten_jit.kernel import Kernel
 from exprten_jit.locks import lock
 
 from ..errors import CompileError, DeviceError

@@ -12,20 +12,8 @@ from dataclasses import dataclass, replace
 from exprten_jit.derived import apply, row_of
 from exprten_jit.dtypes import DType
 from exprten_jit.folds import folded, loads
-from exprten_jit.ir import (
-    Axis,
-    Kernel,
-    Leaf,
-    Local,
-    Op,
-    Param,
-    Size,
-    Store,
-    Value,
-    axis,
-    index,
-    size,
-)
+from exprten_jit.ir import Axis, Leaf, Local, Op, Param, Size, Store, Value, axis, index, size
+from exprten_jit.kernel import Kernel
 from exprten_jit.linear import always, never
 from exprten_jit.linear import form as linear_form
 from exprten_jit.moments import moments

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from exprten_jit.folds import folds_of, loads
-from exprten_jit.ir import Axis, Fold, Kernel, Leaf, Load, Value
+from exprten_jit.ir import Axis, Fold, Leaf, Load, Value
+from exprten_jit.kernel import Kernel
 from exprten_jit.linear import equal, never
 from exprten_jit.nest import Blocks, Columns, Loop, Nest, Pieces, Plain, Reduce, Stmt
 from exprten_jit.rewrite import substitute, walk

@@ -13,7 +13,8 @@ from math import prod
 
 from exprten_jit.cuts import PIECE
 from exprten_jit.folds import folds_of
-from exprten_jit.ir import Axis, Component, Fold, Kernel, Local, Op, Size, Value, index
+from exprten_jit.ir import Axis, Component, Fold, Local, Op, Size, Value, index
+from exprten_jit.kernel import Kernel
 from exprten_jit.nest import Columns, Loop, Nest, Pieces, Reduce, Stmt, statements
 from exprten_jit.rewrite import substitute, walk
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from exprten_jit.beforehand import room_for
-from exprten_jit.ir import First
+from exprten_jit.kernel import First
 from exprten_jit.reducers import rounded_up
 
 from ..expression.key import Key

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from exprten_jit import ir
+from exprten_jit import kernel
 from exprten_jit.dtypes import DType
-from exprten_jit.ir import WHOLE, Axis, First, Leaf, axis, size
+from exprten_jit.ir import Axis, Leaf, axis, size
+from exprten_jit.kernel import WHOLE, First
 
 from ..options import Options
 from .axes import Folded
@@ -70,19 +71,19 @@ class Alone:
     loops: tuple[tuple[str, ...], ...]
     ways: Ways
 
-    def of_kernel(self, leaves: Sequence[Leaf]) -> ir.Alone:
+    def of_kernel(self, leaves: Sequence[Leaf]) -> kernel.Alone:
         """The same of a kernel with these leaves."""
         ways, flat = replace(self.ways, flat=None), self.ways.flat
         found = {**ways.of_kernel(()), "onto": ways.onto, "lanes": ways.lanes}
         if flat:
             along, down = (tuple((leaves[0].name, WHOLE)[n] for n in each) for each in (flat.along, flat.down))
             found["flat"] = (flat.columns, flat.rows, along, down, flat.deep)
-        return ir.Alone(tuple(leaves[n].name for n in self.operands), self.known, self.loops, tuple(found.items()))
+        return kernel.Alone(tuple(leaves[n].name for n in self.operands), self.known, self.loops, tuple(found.items()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ways:
-    """What of the layouts decides how a kernel is scheduled: fields of `exprten_jit.ir.Kernel`, `onto` as the number of the axis, `within`
+    """What of the layouts decides how a kernel is scheduled: fields of `exprten_jit.kernel.Kernel`, `onto` as the number of the axis, `within`
     with the names of extents.
     """
 
@@ -116,12 +117,12 @@ class Ways:
             found[key] = tuple((size(name), many) for name, many in found[key])
         if flat := self.flat:
             along, down = (tuple(leaves[n].name for n in each) for each in (flat.along, flat.down))
-            found["flat"] = ir.Flat(_axes(flat.columns), _axes(flat.rows), along, down, flat.deep)
+            found["flat"] = kernel.Flat(_axes(flat.columns), _axes(flat.rows), along, down, flat.deep)
         if rest := self.rest:
             alone = tuple(each.of_kernel(leaves) for each in rest.alone)
             pieces = _axes(rest.pieces)
             whole = rest.whole and (rest.whole[0].of_kernel(leaves), rest.whole[1].of_kernel(leaves))
-            found["rest"] = ir.Rest(
+            found["rest"] = kernel.Rest(
                 rest.first,
                 rest.memory,
                 _axes(rest.axes),

@@ -15,7 +15,7 @@ from .schedule import schedule as make_nest
 from .threads import parallel
 
 if TYPE_CHECKING:
-    from .ir import Kernel
+    from .kernel import Kernel
     from .nest import Nest
 
 __all__ = ["Code", "Source", "compile_kernel", "generate", "kernel_without_code", "load_kernel", "source_of"]

@@ -9,25 +9,8 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from .folds import folds_of, loads, vector_axis
-from .ir import (
-    WHOLE,
-    Alone,
-    Axis,
-    Component,
-    Flat,
-    Fold,
-    Kernel,
-    Leaf,
-    Load,
-    Local,
-    Op,
-    Size,
-    Store,
-    Value,
-    components,
-    index,
-    load,
-)
+from .ir import Axis, Component, Fold, Leaf, Load, Local, Op, Size, Store, Value, components, index, load
+from .kernel import WHOLE, Alone, Flat, Kernel
 from .needed import Named, Own, extents_of, named, repeated
 from .piece import Piece, pieces_of
 from .rewrite import substitute, walk

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
-from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Op, Param, Size, Table, Value
+from .ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value
+from .kernel import Kernel
 from .ops import CASTS, PRIMITIVE
 from .reducers import SEVERAL, identities, reducer_of
 from .reducers import TABLE as REDUCERS

@@ -13,8 +13,9 @@ from .derived import apply
 from .dtypes import INDEX
 from .early import fetched_early, next_rows
 from .folds import folds_of
-from .ir import TRUE, Axis, Fold, Kernel, Leaf, Local, Op, Store, Value, components, index, load, local
+from .ir import TRUE, Axis, Fold, Leaf, Local, Op, Store, Value, components, index, load, local
 from .keeping import kept_before
+from .kernel import Kernel
 from .nest import ONE, Columns, Loop, Machine, Stmt, Vector
 from .past import past_caches
 from .placing import folds_inside, loop_over

@@ -12,7 +12,8 @@ from typing import TypeGuard
 
 from .derived import apply
 from .folds import folds_of
-from .ir import FALSE, TRUE, Axis, Kernel, Load, Local, Value, both, index, load, negation
+from .ir import FALSE, TRUE, Axis, Load, Local, Value, both, index, load, negation
+from .kernel import Kernel
 from .nest import Columns, Let, Loop, Reduce, Stmt, Vector
 from .pairs import lines_of
 from .placing import forms

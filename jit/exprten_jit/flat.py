@@ -14,8 +14,9 @@ from math import prod
 from .bring import FEWEST_BETWEEN, Bring, Offsets, Spread
 from .derived import apply
 from .dtypes import INDEX
-from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, index, load, local
+from .ir import Axis, Leaf, Load, Local, Op, Store, Value, index, load, local
 from .ir import axis as named_axis
+from .kernel import Kernel
 from .nest import Blocks, Fetch, Loop, Machine, Nest, Stmt
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute

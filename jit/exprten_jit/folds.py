@@ -9,7 +9,8 @@ from functools import cache
 from . import extremes  # noqa: F401  # its rows
 from .derived import OwnName, apply
 from .dtypes import DType
-from .ir import Axis, Fold, Kernel, Load, Value, components, fold
+from .ir import Axis, Fold, Load, Value, components, fold
+from .kernel import Kernel
 from .pairs import joined as pairs_of
 from .pairs import numbers, parts
 from .reducers import SEVERAL, Reducer, identities, reducer_of

@@ -19,7 +19,8 @@ from .bounds import upper
 from .dtypes import INDEX
 from .folds import folds_of, loads
 from .gridsquares import Square, square_of, worth
-from .ir import Axis, Fold, Kernel, Leaf, Size, Store, Value, axis, components, fold, index, load, op, size
+from .ir import Axis, Fold, Leaf, Size, Store, Value, axis, components, fold, index, load, op, size
+from .kernel import Kernel
 from .passes import passes
 from .reducers import PAIRS, reducer_of
 from .rewrite import substitute

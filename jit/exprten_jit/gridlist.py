@@ -14,7 +14,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from .grid import BLOCK, MOST_PARTS, WARP, Grid, Program, program
-from .ir import Axis, Fold, Kernel, Leaf, Size, Value, axis, size
+from .ir import Axis, Fold, Leaf, Size, Value, axis, size
+from .kernel import Kernel
 from .reducers import Order
 from .rewrite import substitute, walk
 

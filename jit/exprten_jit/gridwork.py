@@ -12,7 +12,8 @@ from math import prod
 from .derived import TABLE
 from .grid import Grid, Loops, Program
 from .interpret import evaluate
-from .ir import Axis, Component, Fold, Kernel, Load, Local, Op, Param, Value
+from .ir import Axis, Component, Fold, Load, Local, Op, Param, Value
+from .kernel import Kernel
 from .passes import passes
 from .rewrite import walk
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from .dtypes import DType
 from .folds import combined
-from .ir import Axis, Component, Const, Fold, Kernel, Leaf, Load, Op, Param, Size, Table, Value, local
+from .ir import Axis, Component, Const, Fold, Leaf, Load, Op, Param, Size, Table, Value, local
+from .kernel import Kernel
 from .ops import PRIMITIVE
 from .reducers import along, brought_together, identities, reducer_of
 from .rewrite import walk

@@ -1,6 +1,6 @@
 """Kernel IR: what a kernel stores, as scalar values over loop axes.
 
-    kernel ::= Kernel(axes, stores, leaves, sizes, params)     # for every point of the axes: all values, then the stores; and `then`
+    kernel ::= Kernel(axes, stores, leaves, sizes, params)     # of `kernel`: for every point of the axes: all values, then the stores; and `then`
     store  ::= Store(leaf, offset, value)                      # leaf[offset] = value
     value  ::= Const(value, dtype)
              | Param(name, dtype)                              # a scalar argument
@@ -28,7 +28,6 @@ import struct
 import weakref
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from typing import Any, TypeVar
 
 from .dtypes import BOOL, INDEX, DType
@@ -211,129 +210,6 @@ class Store:
     leaf: Leaf
     offset: Value
     value: Value
-
-
-First = tuple[tuple[tuple[str, ...], int, int], ...]  # names of extents, bytes at each place, few columns
-
-
-@dataclass(frozen=True)
-class Flat:
-    """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; the names of leaves
-    whose elements follow each other along these, and along those; and whether those others fill a vector.
-    """
-
-    columns: tuple[Axis, ...]
-    rows: tuple[Axis, ...]
-    along: tuple[str, ...]
-    down: tuple[str, ...]
-    deep: bool
-
-
-@dataclass(frozen=True)
-class Alone:
-    """How all folds of some axes, that read these leaves, and folds that were `known` before, by the names of their extents, are computed before: their loops,
-    outermost first, each by the names of the extents that are taken as one, and fields of `Kernel`, with positions in `loops` for axes.
-    """
-
-    leaves: tuple[str, ...]
-    known: tuple[tuple[str, ...], ...]
-    loops: tuple[tuple[str, ...], ...]
-    ways: tuple[tuple[str, Any], ...]
-
-    @property
-    def extents(self) -> tuple[str, ...]:
-        """The names of all."""
-        return tuple(sorted(name for row in self.loops for name in row))
-
-
-PIECE = "piece"  # the name of sizes, numbered
-WHOLE = "whole"  # of scratch for all that is stored
-
-
-@dataclass(frozen=True)
-class Rest:
-    """What is left of a kernel when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of memory;
-    the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are kernels of their own; `tiles` and `squares`
-    are as in Kernel. Of the axes `pieces` there are PIECE0, PIECE1 … elements at a time: what is computed before has room then. Or all that is stored is computed before,
-    as `whole` says, and is then copied.
-    """
-
-    first: First
-    memory: tuple[str, ...]
-    axes: tuple[Axis, ...]
-    short: int
-    alone: tuple[Alone, ...] = ()
-    tiles: bool = False
-    squares: bool = False
-    pieces: tuple[Axis, ...] = ()
-    whole: tuple[Alone, Alone] | None = None
-    exact: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """`axes` are ordered, outermost first, each with its extent; `leaves`, `sizes` and `params` are the arguments, in order.
-    `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each. `short`: no row
-    that is folded has more elements, and vectors are to take a row in each lane; where rows are `packed`, every one has as many, and they
-    lie side by side. `rows`: what is folded lies
-    nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
-    until its row is stored. `tiles`: stores may come in any order; `squares`: and what lies across has a vector of elements on both axes. `runs`: so they may, and rows of few columns run on, or the short rows that are folded. `few`: the innermost
-    axis, across which all folds run, has no more columns: as many where they are at most FEW or a power of two, else any number above the half. `low`: and
-    folds take no more rows than a block of their order, for each index of an outer axis. `onto`: the axis along which rows of few columns run
-    on in all that is folded. `narrow`: elements of the target's packed rows, the axis before the innermost. `down`: every fold takes so many
-    rows, across the innermost axis, and they are written out. `within`: extents of rows that are folded inside of another fold, which have so
-    few elements that they are written out there. `block`: extents of axes, folded ones among them, that have so few that all are written out,
-    and `lanes` the axis that vectors run along then. `first`: of folds that depend on axes with extents of these names and are needed again by
-    others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
-    `flat`: axes that are taken as one. `rest`: what is left when all folds are computed before, where there is room for them. `times`: in so many
-    pieces, of which it sees one.
-    """
-
-    axes: tuple[tuple[Axis, Value], ...]
-    stores: tuple[Store, ...]
-    leaves: tuple[Leaf, ...]
-    sizes: tuple[Size, ...]
-    params: tuple[Param, ...]
-    reverse: bool = False  # walk every axis downwards, for a target that is also read at earlier addresses
-    then: Kernel | None = None
-    short: int = 0
-    rows: bool = False
-    keeps: bool = False
-    tiles: bool = False
-    runs: bool = False
-    few: int = 0
-    low: bool = False
-    packed: bool = False
-    onto: Axis | None = None
-    squares: bool = False
-    narrow: int = 0
-    down: int = 0
-    within: tuple[tuple[Value, int], ...] = ()
-    block: tuple[tuple[Value, int], ...] = ()
-    lanes: Axis | None = None
-    first: tuple[tuple[tuple[str, ...], int, int], ...] = ()
-    flat: Flat | None = None
-    rest: Rest | None = None
-    times: Value | None = None
-
-    @property
-    def every(self) -> Value:
-        """How many elements its loops run over, in all pieces."""
-        return prod((extent for _, extent in self.axes), start=index(1) if self.times is None else self.times)
-
-    def folded(self, extent: Value) -> Value:
-        """How many elements it folds along axes of an extent."""
-        return self.every if extent in {n for _, n in self.axes} else self.every * extent
-
-    @property
-    def written(self) -> int:
-        """How many elements, or rows, of a fold are written out: 0 where it is a loop."""
-        return self.short if self.packed else self.down
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        """This kernel and all that follow it."""
-        return (self, *(self.then.parts if self.then else ()))
 
 
 N = TypeVar("N", bound=Value)

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from .dtypes import BOOL
-from .ir import Axis, Fold, Kernel, Leaf, Load, Op, Store, Value, load, local
+from .ir import Axis, Fold, Leaf, Load, Op, Store, Value, load, local
+from .kernel import Kernel
 from .nest import Let, Machine, Reduce, Stmt
 from .rewrite import affine, steps, substitute, walk
 from .vectors import DEAR, cost_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .dtypes import INDEX
-from .ir import Axis, Const, Kernel, Op, Size, Value, negation
+from .ir import Axis, Const, Op, Size, Value, negation
+from .kernel import Kernel
 from .rewrite import walk
 
 Form = dict[Axis | None, int]  # the coefficient of each axis, none of them 0, and under None the number beside them

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .folds import folds_of, owns_rows, vector_axis
-from .ir import Axis, Fold, Kernel, Load, Local, Size, Value, axis, fold
+from .ir import Axis, Fold, Load, Local, Size, Value, axis, fold
+from .kernel import Kernel
 from .reducers import ACROSS, along
 from .rewrite import rewrite, steps, substitute, walk
 

@@ -24,8 +24,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from .bring import Bring, Offsets, Spread
-from .ir import FALSE, Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, index
+from .ir import FALSE, Axis, Fold, Leaf, Load, Local, Store, Value, index
 from .ir import axis as named_axis
+from .kernel import Kernel
 from .piece import Piece
 from .reducers import ARENA, PARTS
 from .rewrite import substitute

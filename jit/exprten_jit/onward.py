@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from .dtypes import INDEX
 from .folds import folds_of
-from .ir import Axis, Fold, Kernel, Leaf, Load, Local, Op, Store, Value, axis, components, index, load, local
+from .ir import Axis, Fold, Leaf, Load, Local, Op, Store, Value, axis, components, index, load, local
+from .kernel import Kernel
 from .nest import Columns, Machine, Stmt
 from .placing import folds_inside, loop_over
 from .rewrite import substitute, walk

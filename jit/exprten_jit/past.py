@@ -9,7 +9,8 @@ from math import prod
 from .derived import apply
 from .dtypes import BOOL
 from .folds import folds_of
-from .ir import TRUE, Axis, Kernel, Load, Value, both, index
+from .ir import TRUE, Axis, Load, Value, both, index
+from .kernel import Kernel
 from .nest import Loop, Machine, Stmt, Vector
 from .rewrite import affine, steps, walk
 from .vectors import STREAM_BYTES

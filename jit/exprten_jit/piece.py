@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .folds import loads
-from .ir import PIECE, Axis, Kernel, Leaf, Load, Size, Value, size
+from .ir import Axis, Leaf, Load, Size, Value, size
+from .kernel import PIECE, Kernel
 from .rewrite import affine
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from .dtypes import BOOL
 from .folds import folds_of
-from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Param, Size, Store, Table, Value
+from .ir import Axis, Component, Const, Fold, Load, Local, Param, Size, Store, Table, Value
+from .kernel import Kernel
 from .nest import Let, Machine, Reduce, Stmt, Vector
 from .reducers import reducer_of
 from .rewrite import affine, steps, walk

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .dtypes import INDEX
-from .ir import Axis, Kernel, Leaf, Local, Store, Value, load, local
+from .ir import Axis, Leaf, Local, Store, Value, load, local
+from .kernel import Kernel
 from .nest import Columns, Loop, Machine, Stmt
 from .placing import loop_over
 from .rewrite import with_values

@@ -13,7 +13,6 @@ from .ir import (
     Component,
     Const,
     Fold,
-    Kernel,
     Load,
     Op,
     Store,
@@ -27,6 +26,7 @@ from .ir import (
     negation,
     op,
 )
+from .kernel import Kernel
 
 
 def walk(*roots: Value, into_folds: bool = True, known: Container[int] = ()) -> Iterator[Value]:

@@ -20,8 +20,9 @@ from .dtypes import INDEX
 from .early import folded_rows, next_row, packed_rows
 from .flat import flattened
 from .folds import combined, folds_of, owns_rows, vector_axis
-from .ir import Axis, Fold, Kernel, Load, Local, Store, Value, index, local
+from .ir import Axis, Fold, Load, Local, Store, Value, index, local
 from .keeping import kept, kept_before
+from .kernel import Kernel
 from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
 from .past import rows_past_caches

@@ -13,7 +13,8 @@ from .cuts import cuts_of
 from .derived import apply
 from .early import packed_rows
 from .folds import folds_of
-from .ir import Axis, Kernel, Load, Local, Store, Value, both, index, load
+from .ir import Axis, Load, Local, Store, Value, both, index, load
+from .kernel import Kernel
 from .nest import ONE, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
 from .pairs import places_of, twins
 from .placing import loop_over, place

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from .derived import apply
 from .dtypes import BOOL, INDEX
 from .folds import combined, folds_of, joined
-from .ir import TRUE, Axis, Fold, Kernel, Leaf, Load, Local, Store, Value, both, const, fold, index, load, local
+from .ir import TRUE, Axis, Fold, Leaf, Load, Local, Store, Value, both, const, fold, index, load, local
+from .kernel import Kernel
 from .nest import LINE, ONE, Fetch, Let, Loop, Machine, Stmt, Strip, Vector
 from .pairs import lines_of
 from .placing import forms, loop_over, place

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .ir import Axis, Component, Const, Fold, Kernel, Load, Local, Op, Param, Size, Table, Value
+from .ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value
+from .kernel import Kernel
 from .rewrite import walk
 
 _INFIX = {

@@ -14,7 +14,8 @@ from .cuts import cuts_of
 from .derived import apply
 from .dtypes import INDEX
 from .folds import folds_of
-from .ir import Axis, Kernel, Leaf, Load, Local, Op, Store, Value, both, load, local
+from .ir import Axis, Leaf, Load, Local, Op, Store, Value, both, load, local
+from .kernel import Kernel
 from .nest import LINE, SIDE, Fetch, Machine, Past, Turn, TurnBack
 from .pairs import places_of, twins
 from .reducers import FEW

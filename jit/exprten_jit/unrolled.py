@@ -14,7 +14,8 @@ from dataclasses import replace
 from math import frexp, prod
 
 from .folds import combined, folds_of, joined
-from .ir import Axis, Const, Fold, Kernel, Leaf, Load, Op, Store, Value, components, const, index, op
+from .ir import Axis, Const, Fold, Leaf, Load, Op, Store, Value, components, const, index, op
+from .kernel import Kernel
 from .pairs import first_of
 from .reducers import ROW, TABLE, brought_together, identities, reducer_of
 from .rewrite import steps, substitute, walk

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
 from .folds import folds_of
-from .ir import Axis, Component, Fold, Kernel, Load, Op, Store, Value, index
+from .ir import Axis, Component, Fold, Load, Op, Store, Value, index
+from .kernel import Kernel
 from .nest import ONE, Machine, Vector
 from .reducers import NARROW_ROW
 from .rewrite import affine, eager, steps, walk

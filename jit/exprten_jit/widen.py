@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .ir import Const, Kernel, Load, Local, Op, Param, Store, Value, bits, cast, const, local, op, param
+from .ir import Const, Load, Local, Op, Param, Store, Value, bits, cast, const, local, op, param
+from .kernel import Kernel
 from .rewrite import rebuild, walk
 
 

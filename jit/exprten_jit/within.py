@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from .folds import folds_of
-from .ir import Axis, Fold, Kernel, Load, Value, components, index
+from .ir import Axis, Fold, Load, Value, components, index
+from .kernel import Kernel
 from .nest import Machine, Plain, Reduce, Stmt
 from .reducers import TABLE
 from .rewrite import steps, substitute, walk

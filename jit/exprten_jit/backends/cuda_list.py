@@ -22,7 +22,8 @@ import numpy as np
 from ..dtypes import DTYPES, DType
 from ..grid import SHORT, WARP, Grid, Program
 from ..gridlist import Cut, Rows, cuts
-from ..ir import Fold, Kernel, Leaf, Param, Size, Value, index, size
+from ..ir import Fold, Leaf, Param, Size, Value, index, size
+from ..kernel import Kernel
 from ..reducers import PAIRS
 from .cuda_emit import NARROW, THREADS, Argument, Cuda, Entry, Function, greatest, module, prepared
 from .cuda_run import number
