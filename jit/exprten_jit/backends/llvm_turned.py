@@ -246,6 +246,8 @@ class Turned(Folds):
         pages = apply("logical_or", many, both(every, packed))
         first = nbytes >= LINE and not folds_of(*node.bodies)  # what is folded again lies in a cache
         apart = [(both(every, negation(pages)), 4 * where.count)] if first else []
+        if many is every:  # of the one axis there is
+            pages, apart = every, []
         for far, further in ((pages, AHEAD_BYTES // nbytes), *apart):
             self.text.when(
                 self.value(far, known, None).name,
