@@ -12,6 +12,7 @@ from .signature import Flat
 LONG = 64  # elements of a row: of so many one axis is enough
 DEEP = MOST_WOVEN + 1  # and of what runs on along other axes
 MOST_SQUARED = 32  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
+UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
 LEAST = 2048  # elements of a statement: for fewer no table is worth making
 
 
@@ -43,7 +44,26 @@ def flat_axes(
     elif lengths[inner] >= LONG:
         return None
     along, down = (_running(strides, chain, lengths) for chain in (columns, rows))
-    return Flat(tuple(columns), tuple(rows), along, down, deep)
+    paired = _paired(found, strides, columns, rows, lengths)
+    return Flat(tuple(columns), tuple(rows), along, down, deep, paired, lengths[inner] if paired else 1)
+
+
+def _paired(
+    found: Gathered,
+    strides: Sequence[Sequence[int]],
+    columns: Sequence[int],
+    rows: Sequence[int],
+    lengths: dict[int, int],
+) -> tuple[int, ...]:
+    """The operands whose rows of the innermost axis are taken as one wide element each, which follow each other along the rows of a tile."""
+    inner, sizes = columns[-1], {leaf.key.dtype.itemsize for leaf in found.leaves}
+    if len(rows) != 1 or lengths[inner] not in UNITS or max(sizes, default=WIDEST) * lengths[inner] > WIDEST:
+        return ()
+    return tuple(
+        n
+        for n, s in enumerate(strides)
+        if n and s[inner] == 1 and s[rows[0]] == lengths[inner] and not _runs_on(s, columns, lengths)
+    )
 
 
 def _chains(

@@ -128,4 +128,6 @@ def is_for(alone: Alone, name: str, squares: bool = True) -> bool:
         exact = alone.loops[-1]
     elif ways.narrow:
         exact = alone.loops[-2]
+    if ways.flat and ways.flat.each > 1:
+        exact += alone.loops[ways.flat.columns[-1]]
     return (squares and ways.squares) or name in exact or name in dict(ways.block)

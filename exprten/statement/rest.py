@@ -82,6 +82,8 @@ def _folds_first(
     alone, uneven = folds_alone(turned, given.numbers, names), length and extents[axis] % length > 0
     if uneven and length <= EXACT and (rest.squares or any(is_for(each, names[axis]) for each in alone)):
         return None
+    if uneven and flat and flat.columns[-1] == numbers[axis]:
+        flat = replace(flat, paired=(), each=1)
     rest = replace(
         rest,
         memory=tuple(names),
@@ -155,8 +157,9 @@ def _left(
         return Rest(tuple(axes[k] for k in woven[0]), woven[1][-2]), None
     if flat := flat_axes(found, every, extents, strides):
         columns, rows = (tuple(axes[k] for k in each) for each in (flat.columns, flat.rows))
-        along, down = (tuple(n for n in each if n < operands) for each in (flat.along, flat.down))
-        return Rest(tuple(axes), 0), replace(flat, columns=columns, rows=rows, along=along, down=down)
+        along, down, paired = (tuple(n for n in each if n < operands) for each in (flat.along, flat.down, flat.paired))
+        flat = replace(flat, columns=columns, rows=rows, along=along, down=down, paired=paired)
+        return Rest(tuple(axes), 0), flat
     other = across(every, extents, strides)
     squares = fills_squares(every, extents, other)
     return Rest(tuple(axes), 0, tiles=bool(other), squares=squares), None

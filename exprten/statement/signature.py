@@ -30,7 +30,8 @@ class Operand:
 @dataclass(frozen=True)
 class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; the
-    operands whose elements follow each other along these, and along those; and whether those others fill a vector.
+    operands whose elements follow each other along these, and along those; and whether those others fill a vector. Of the operands that are `paired` the
+    rows of the innermost axis, of `each` elements, follow each other along those others.
     """
 
     columns: tuple[int, ...]
@@ -38,6 +39,8 @@ class Flat:
     along: tuple[int, ...]
     down: tuple[int, ...]
     deep: bool
+    paired: tuple[int, ...] = ()
+    each: int = 1
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,9 @@ class Alone:
         ways, flat = replace(self.ways, flat=None), self.ways.flat
         found = {**ways.of_kernel(()), "onto": ways.onto, "lanes": ways.lanes}
         if flat:
-            along, down = (tuple((leaves[0].name, WHOLE)[n] for n in each) for each in (flat.along, flat.down))
-            found["flat"] = (flat.columns, flat.rows, along, down, flat.deep)
+            names = (leaves[0].name, WHOLE)
+            along, down, paired = (tuple(names[n] for n in each) for each in (flat.along, flat.down, flat.paired))
+            found["flat"] = (flat.columns, flat.rows, along, down, flat.deep, paired, flat.each)
         return kernel.Alone(tuple(leaves[n].name for n in self.operands), self.known, self.loops, tuple(found.items()))
 
 
@@ -116,8 +120,10 @@ class Ways:
         for key in ("within", "block"):
             found[key] = tuple((size(name), many) for name, many in found[key])
         if flat := self.flat:
-            along, down = (tuple(leaves[n].name for n in each) for each in (flat.along, flat.down))
-            found["flat"] = kernel.Flat(_axes(flat.columns), _axes(flat.rows), along, down, flat.deep)
+            along, down, paired = (tuple(leaves[n].name for n in each) for each in (flat.along, flat.down, flat.paired))
+            found["flat"] = kernel.Flat(
+                _axes(flat.columns), _axes(flat.rows), along, down, flat.deep, paired, flat.each
+            )
         if rest := self.rest:
             alone = tuple(each.of_kernel(leaves) for each in rest.alone)
             pieces = _axes(rest.pieces)

@@ -13,7 +13,7 @@ FEWEST_BETWEEN = 5  # elements of a unit: of fewer squares do not pay
 @dataclass(frozen=True)
 class Bring:
     """`load` for so many `columns`, and of what is `turned` for so many `rows`, along which it runs on, stored to scratch, `into`, at `place`, where
-    it runs on along the columns: in squares of `lanes`; or else `unit` columns at a time, where these lie side by side; those of so many units
+    it runs on along the columns, `each` elements of these at a time: in squares of `lanes`; or else `unit` columns at a time, where these lie side by side; those of so many units
     that lie `between` each other; or one. Scratch has room for so many `places`. Where they are `far` the lines of what lies so many elements
     `further` are fetched: those of a later tile.
     """
@@ -32,6 +32,7 @@ class Bring:
     places: int
     further: Value = NO_FURTHER
     far: Value = FALSE
+    each: int = 1
 
 
 @dataclass(frozen=True)

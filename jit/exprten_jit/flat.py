@@ -100,7 +100,7 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
     extents, flat = dict(kernel.axes), kernel.flat
     made = _better_along_rows(kernel)
     long, deep = LONGEST, DEEP if len(flat.rows) == 1 else MOST_DEEP
-    if flat.rows and any(steps(x, flat.rows[-1]) == 1 for x in _loads(kernel)):
+    if flat.rows and any(steps(x, flat.rows[-1]) == 1 or x.leaf.name in flat.paired for x in _loads(kernel)):
         long = LONG
     if made:
         long, deep = BOTH, BOTH if all(x.dtype.itemsize <= BOTH_BYTES // BOTH for x in made) else MOST_DEEP
@@ -206,12 +206,12 @@ class _Tiles:
         self.made.append(Store(made, at, self._over_tiles(value)))
         return self._turned(load(made, at))
 
-    def _turned(self, x: Value, origin: Load | None = None) -> Value:
-        """What stands for a load that runs on along rows."""
+    def _turned(self, x: Value, origin: Load | None = None, each: int = 1) -> Value:
+        """What stands for a load that runs on along rows, `each` elements of the columns at a time."""
         assert isinstance(x, Load) and self.rows is not None, "a load along rows"
         bring = self._bring(x, origin)
         places, place = self.length * self.rows.most, COLUMN + ROW * self.length
-        self.brought.append(replace(bring, turned=True, rows=self.rows.many, place=place, places=places))
+        self.brought.append(replace(bring, turned=True, rows=self.rows.many, place=place, places=places, each=each))
         return load(bring.into, place)
 
     def _bring(self, x: Load, origin: Load | None = None) -> Bring:
@@ -276,6 +276,9 @@ class _Tiles:
             return x
         if self.rows is not None and steps(x, ROW) == 1:
             return self._turned(x, value)
+        flat = self.original.flat
+        if flat is not None and x.leaf.name in flat.paired and steps(value, inner) == 1:
+            return self._turned(x, value, flat.each)
         if affine(x.offset, COLUMN):
             return x  # at regular distances: vectors are read so
         bring, masked = self._bring(x, value), x.leaf.dtype.bits in self.machine.masked_bits

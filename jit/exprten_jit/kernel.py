@@ -14,7 +14,8 @@ First = tuple[tuple[tuple[str, ...], int, int], ...]  # names of extents, bytes 
 @dataclass(frozen=True)
 class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; the names of leaves
-    whose elements follow each other along these, and along those; and whether those others fill a vector.
+    whose elements follow each other along these, and along those; and whether those others fill a vector. Of the leaves that are `paired` the rows of the
+    innermost axis, of `each` elements, follow each other along those others.
     """
 
     columns: tuple[Axis, ...]
@@ -22,6 +23,8 @@ class Flat:
     along: tuple[str, ...]
     down: tuple[str, ...]
     deep: bool
+    paired: tuple[str, ...] = ()
+    each: int = 1
 
 
 @dataclass(frozen=True)

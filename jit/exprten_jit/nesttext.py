@@ -188,7 +188,7 @@ class _Lines:
     def bring(self, stmt: Bring, pad: str) -> None:
         how = ""
         if stmt.turned:
-            how = f", turned from {stmt.row.name} to {stmt.column.name}"
+            how = f", turned from {stmt.row.name} to {stmt.column.name}{f', {stmt.each} at a time' * (stmt.each > 1)}"
         elif stmt.between is not None:
             how = f", turned, {self.value(stmt.unit)} by {self.value(stmt.between)}" if stmt.unit is not None else ""
         elif stmt.unit is not None:

@@ -66,9 +66,10 @@ class Brought(Tiles):
         """The lines of what a later tile brings."""
         t, dtype, known = self.text, stmt.load.leaf.dtype, dict(known)
         further = self.value(stmt.further, known, None).name
-        unit = self.value(stmt.unit, known, None).name if stmt.unit is not None else "1"
+        unit = self.value(stmt.unit, known, None).name if stmt.unit is not None else str(stmt.each)
         between = self.value(stmt.between, known, None).name if stmt.between is not None else "1"
-        many = self.value(stmt.rows, known, None).name if stmt.turned else between if stmt.between is not None else unit
+        rows = self.value(stmt.rows, known, None).name if stmt.turned else "1"
+        many = t.index("mul", rows, between if stmt.between is not None else unit)
         nbytes = t.index("mul", many, dtype.itemsize)
 
         def lines(column: str) -> None:
@@ -197,21 +198,24 @@ class Brought(Tiles):
 
     def _in_squares(self, stmt: Bring, known: Known, columns: str) -> None:
         """Squares, as many columns at a time as a vector has lanes."""
-        t, width, dtype = self.text, stmt.lanes, stmt.into.dtype
-        rows = self.value(stmt.rows, known, None).name
+        t, each, dtype = self.text, stmt.each, stmt.into.dtype
+        width, rows = stmt.lanes // each, self.value(stmt.rows, known, None).name
 
         def some(column: str) -> None:
-            last = t.index("sub", columns, 1)
-            each = [t.lesser(t.index("add", column, k), last) for k in range(width)]
-            places = [self._from_and_to(stmt, known, k)[0] for k in each]
+            last = t.index("sub", columns, each)
+            places = [
+                self._from_and_to(stmt, known, t.lesser(t.index("add", column, k * each), last))[0]
+                for k in range(width)
+            ]
 
             def square(row: str) -> None:
-                mask = Lanes(self.below(t.index("sub", rows, row), width), "i1", width)
-                found = [self._masked_load(t.further(at, dtype.memory, row), dtype, mask) for at in places]
-                for k, x in enumerate(self._square(found, dtype.itemsize)):
+                mask = Lanes(self.below(t.index("mul", t.index("sub", rows, row), each), stmt.lanes), "i1", stmt.lanes)
+                along = t.index("mul", row, each)
+                found = [self._masked_load(t.further(at, dtype.memory, along), dtype, mask) for at in places]
+                for k, x in enumerate(self._square(found, dtype.itemsize, each)):
                     to = self._from_and_to(stmt, known, column, t.index("add", row, k))[1]
                     t.put(f"store {x}, ptr {to}, align {dtype.itemsize}")
 
             t.loop("0", rows, width, square)
 
-        t.loop("0", columns, width, some)
+        t.loop("0", columns, stmt.lanes, some)

@@ -1,0 +1,61 @@
+"""Rows of two, four or eight elements that stay together where all else is turned are turned as one wide element each: results stay what they are."""
+
+import numpy as np
+import pytest
+
+import exprten as xt
+
+UNITS = {"float32": (2, 4), "float64": (2,), "float16": (2, 4, 8), "int32": (2, 4), "int8": (2, 4, 8), "bool": (2, 8)}
+
+
+def _values(shape, dtype):
+    return np.random.default_rng(0).integers(-50, 50, shape).astype(dtype)
+
+
+@pytest.mark.parametrize(("dtype", "unit"), [(dtype, unit) for dtype, units in UNITS.items() for unit in units])
+@pytest.mark.parametrize("shape", [(64, 48), (300, 17), (17, 300), (33, 131), (2, 1500), (1500, 3)])
+def test_units_are_turned(shape, dtype, unit):
+    values = _values((*shape, unit), dtype)
+    view = values.transpose(1, 0, 2)
+    target = xt.zeros(view.shape, dtype=dtype)
+    target[...] = ~xt.asarray(view) if dtype == "bool" else xt.asarray(view) + xt.asarray(view)
+    np.testing.assert_array_equal(target.numpy(), ~view if dtype == "bool" else view + view)
+
+
+@pytest.mark.parametrize("order", [(1, 0, 2, 3), (2, 1, 0, 3), (1, 2, 0, 3), (0, 2, 1, 3)])
+def test_units_of_more_axes_and_of_views(order):
+    values = _values((9, 34, 26, 6), "float32")[1:8, :33, 2:, 2:4]
+    other, view = _values(values.shape, "float32").transpose(order), values.transpose(order)
+    target = xt.zeros(view.shape)
+    target[...] = xt.asarray(view) * 2 - xt.asarray(other)
+    np.testing.assert_array_equal(target.numpy(), view * np.float32(2) - other)
+
+
+def test_units_are_turned_in_the_plan():
+    x, y = xt.ones((512, 64, 2)), xt.zeros((64, 512, 2))
+    assert "turned from row to column, 2 at a time" in xt.plan(y, xt.transpose(x, (1, 0, 2)) * 3).nest
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+def test_units_wider_than_sixteen_bytes_are_copied(dtype):
+    values = _values((100, 30, 4), dtype)
+    source, target = xt.transpose(xt.array(values), (1, 0, 2)), xt.zeros((30, 100, 4), dtype=dtype)
+    assert "at a time" in (nest := xt.plan(target, source + 1).nest)
+    assert "turned" not in nest
+    target[...] = source + 1
+    np.testing.assert_array_equal(target.numpy(), values.transpose(1, 0, 2) + 1)
+
+
+@pytest.mark.parametrize(
+    "shape", [(700, 65, 2), (65, 700, 2), (130, 258, 4), (41, 3, 257, 2), (5000, 3, 2), (3, 5000, 2)]
+)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_units_of_what_is_computed_in_pieces(shape, axis):
+    """The bits are those of the same numbers stored as they lie."""
+    values = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    order = (1, 0, *range(2, len(shape)))
+    made = [xt.zeros(values.shape), xt.transpose(xt.zeros([shape[k] for k in order]), order)]
+    source = xt.asarray(values)
+    for target in made:
+        target[...] = (source - xt.mean(source, axis, keepdims=True)) / xt.std(source, axis, keepdims=True)
+    assert made[0].numpy().tobytes() == np.ascontiguousarray(made[1].numpy()).tobytes()
