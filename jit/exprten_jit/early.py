@@ -151,8 +151,10 @@ def _fetching_on(stmt: Stmt, kernel: Kernel, near: Value) -> list[Stmt]:
             for s in stmt.body
         ]
         return [*(s for part in inside for s in part[:-1]), replace(stmt, body=tuple(part[-1] for part in inside))]
-    loads = _read(stmt)
-    if stmt.lanes == 1 or (stmt.steps == 1 and stmt.chains == 1) or not loads:
+    loads, little = _read(stmt), stmt.steps > 1 or stmt.chains > 1
+    if (
+        stmt.lanes == 1 or not little or not loads or stmt.extent.free
+    ):  # not a part of a row, whose length is known in a loop
         return [stmt]
     if stmt.chains > 1:
         return _fetching_in_steps(stmt, [x for x in loads if steps(x, stmt.axis) == 1], kernel, near, {})
