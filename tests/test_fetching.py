@@ -1,7 +1,7 @@
 """What comes from memory is fetched early where the processor does not see it coming: results stay what they are, and the text says that it is."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -22,6 +22,15 @@ ROWS = (((0, 11), 0), ((0, 17), 0), ((0, 64), 0), ((0, 16), 1), ((0, 40), 1), ((
 def _shaped(shape: tuple[int, ...], nbytes: int) -> tuple[int, ...]:
     known = 4 * int(np.prod([n for n in shape if n]))
     return tuple(n or -(-nbytes // known) for n in shape)
+
+
+def _assert_stored(target: xt.Tensor, value: xt.Expr, result: np.ndarray, threads: Sequence[int] = (1, 2)) -> None:
+    """By any number of threads."""
+    for count in threads:
+        target[...] = -9
+        with xt.options(num_threads=count):
+            target[...] = value
+        np.testing.assert_array_equal(target.numpy(), result)
 
 
 @pytest.mark.parametrize("name", FOLDS)
@@ -59,11 +68,7 @@ def test_rows_that_do_not_run_on_are_fetched_from_memory(view, name):
     target = xt.zeros(result.shape, dtype=result.dtype)
     statement = FOLDS[name](source, 1)
     assert "@llvm.prefetch" in xt.plan(target, statement).llvm
-    for threads in (1, 2):
-        target[...] = -9
-        with xt.options(num_threads=threads):
-            target[...] = statement
-        np.testing.assert_array_equal(target.numpy(), result)
+    _assert_stored(target, statement, result)
 
 
 @pytest.mark.parametrize("name", [*FOLDS, "dot"])
@@ -81,11 +86,7 @@ def test_what_runs_on_is_fetched_from_memory(shape, axis, name, first):
     target = xt.zeros(result.shape, dtype=result.dtype)
     if axis is None:
         assert "@llvm.prefetch" in xt.plan(target, value).llvm
-    for threads in (1, 2, 3):
-        target[...] = -9
-        with xt.options(num_threads=threads):
-            target[...] = value
-        np.testing.assert_array_equal(target.numpy(), result)
+    _assert_stored(target, value, result, threads=(1, 2, 3))
 
 
 @pytest.mark.parametrize("columns", [17, 40, 64, 128])
@@ -157,16 +158,11 @@ def test_folds_across_memory_are_fetched(shape, order, axis, name):
     result = getattr(np, name)(view, axis)
     target, statement = xt.zeros(result.shape, dtype=result.dtype), FOLDS[name](xt.asarray(view), axis)
     assert "@llvm.prefetch" in xt.plan(target, statement).llvm
-    for threads in (1, 2):
-        target[...] = -9
-        with xt.options(num_threads=threads):
-            target[...] = statement
-        np.testing.assert_array_equal(target.numpy(), result)
+    _assert_stored(target, statement, result)
 
 
 @pytest.mark.parametrize(("shape", "order"), [((0, 31, 7), (1, 0, 2)), ((0, 16, 33), (1, 2, 0)), ((0, 512), (1, 0))])
-def test_wholes_in_pieces_are_fetched(shape, order):
-    """The bits are those of the same numbers in an order in which nothing is copied."""
+def test_wholes_in_pieces_have_the_bits_of_what_is_not_copied(shape, order):
     values = np.random.default_rng(0).standard_normal(_shaped(shape, BYTES + (1 << 19))).astype(np.float32)
     view = values.transpose(order)
     source, target, plain = xt.asarray(view), xt.zeros(view.shape), xt.zeros(values.shape)

@@ -111,8 +111,12 @@ def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | 
     """
     loops = [(a, index(0), high) for a, high in kernel.axes if a in bound]
     where = [n for n, s in enumerate(placed) if isinstance(s, Reduce) and s.lanes > 1]
-    if kernel.reverse or not (where and loops):
-        return list(placed) if kernel.reverse or loops else [x for s in placed for x in _fetching_on(s, kernel, FALSE)]
+    if kernel.reverse:
+        return list(placed)
+    if not loops:
+        return [x for s in placed for x in _fetching_on(s, kernel, FALSE)]
+    if not where:
+        return list(placed)
     stmt, rows = placed[where[0]], [loop[0] for loop in loops[-1:]]
     assert isinstance(stmt, Reduce), "a fold"
     found = (

@@ -17,7 +17,7 @@ from .dtypes import INDEX
 from .ir import Axis, Leaf, Load, Local, Op, Store, Value, index, load, local
 from .ir import axis as named_axis
 from .kernel import Kernel
-from .nest import Blocks, Fetch, Loop, Machine, Nest, Stmt
+from .nest import FIRST, Blocks, Fetch, Loop, Machine, Nest, Stmt
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute
 from .vectors import FAR_BYTES, roots_of
@@ -320,7 +320,7 @@ class _Tiles:
         original, store = self.original.stores[0], self.kernel.stores[0]
         first = substitute(store.offset, {COLUMN: index(0)})
         later = load(store.leaf, first + self._further(load(original.leaf, original.offset)))
-        return Fetch((later,), self.far, self.columns.many, near=3)
+        return Fetch((later,), self.far, self.columns.many, locality=FIRST)
 
     def _made(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is computed along rows, a column after the other."""

@@ -245,14 +245,17 @@ class Past:
         return LINE // self.stage.dtype.itemsize
 
 
+FIRST, SECOND = 3, 2  # caches, as LLVM's prefetches name them
+
+
 @dataclass(frozen=True)
 class Fetch:
-    """`count` elements from each of `loads` on, into the second cache, or the first as the `near` one is 3, `when` they are far."""
+    """`count` elements from each of `loads` on, into the cache of a `locality`, `when` they are far."""
 
     loads: tuple[Load, ...]
     when: Value
     count: Value = ONE_SIDE
-    near: int = 2
+    locality: int = SECOND
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from ..dtypes import DType
 from ..early import ON_FURTHER
 from ..folds import combined, joined
 from ..ir import Fold, Load, Value, local
-from ..nest import Reduce
+from ..nest import FIRST, Reduce
 from ..pairs import lines_of
 from ..reducers import halved, identities, reducer_of
 from ..rewrite import steps
@@ -134,7 +134,7 @@ class Accumulators(Fetching):
         def fetching(k: str, rows: list[Row]) -> list[Row]:
             for x in loads:
                 here = {**known, stmt.axis: Lanes(k, INDEX_TYPE)}
-                self.fetch_from([x], here, step * x.leaf.itemsize, ON_FURTHER * len(loads), 3)
+                self.fetch_from([x], here, step * x.leaf.itemsize, ON_FURTHER * len(loads), FIRST)
             return body(k, rows)
 
         far = self.text.select(known[stmt.on].name, high, low)

@@ -7,7 +7,7 @@ from functools import partial
 
 from ..bring import FEWEST_BETWEEN, Bring, Offsets, Spread
 from ..ir import FALSE, Store
-from ..nest import LINE
+from ..nest import FIRST, LINE
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import Tiles
@@ -74,8 +74,8 @@ class Brought(Tiles):
 
         def lines(column: str) -> None:
             first = t.further(self._from_and_to(stmt, known, column)[0], dtype.memory, further)
-            t.loop("0", nbytes, LINE, partial(self._fetch_line, first, 3))
-            self._fetch_line(first, 3, t.index("sub", nbytes, 1))
+            t.loop("0", nbytes, LINE, partial(self._fetch_line, first, FIRST))
+            self._fetch_line(first, FIRST, t.index("sub", nbytes, 1))
 
         def some(first: str) -> str:
             if stmt.between is not None:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from ..bring import Bring, Spread
 from ..ir import Load
 from ..nest import (
+    FIRST,
+    SECOND,
     Blocks,
     Columns,
     Fetch,
@@ -310,7 +312,9 @@ class Loops(Outer):
             t = self.text
             t.when(
                 known[stmt.far].name,
-                lambda: self.fetch_along(stmt.ahead, stmt.axis, dict(known), i, lanes * groups, 3 if stmt.strip else 2),
+                lambda: self.fetch_along(
+                    stmt.ahead, stmt.axis, dict(known), i, lanes * groups, FIRST if stmt.strip else SECOND
+                ),
             )
         woven = stmt.woven and groups > 1
         starts = [(g & -2 if woven else g) * lanes for g in range(groups)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from ..ir import Axis, Const, Load
-from ..nest import LINE, Fetch, Reduce
+from ..nest import FIRST, LINE, SECOND, Fetch, Reduce
 from ..rewrite import affine, steps
 from .llvm_memory import Known, Where
 from .llvm_neighbours import Neighbours
@@ -15,12 +15,12 @@ from .llvm_neighbours import Neighbours
 class Fetching(Neighbours):
     """Emits what fetches."""
 
-    def fetch_bytes(self, address: str, nbytes: int, further: int = 0, near: int = 2) -> None:
-        """The lines of so many bytes, so many bytes further than an address; the first cache is the nearest, 3."""
+    def fetch_bytes(self, address: str, nbytes: int, further: int = 0, locality: int = SECOND) -> None:
+        """The lines of so many bytes, so many bytes further than an address."""
         t = self.text
         for first in range(further, further + nbytes, LINE):
             at = t.let(f"getelementptr i8, ptr {address}, i64 {first}", "ptr").name if first else address
-            t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", f"i32 {near}", "i32 1")
+            t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", f"i32 {locality}", "i32 1")
 
     def fetch(self, stmt: Fetch, known: Known) -> None:
         """What is far, line by line."""
@@ -30,32 +30,38 @@ class Fetching(Neighbours):
         for x in stmt.loads:
             size = x.leaf.itemsize
             if isinstance(stmt.count, Const):
-                self.fetch_from([x], known, int(stmt.count.value) * size, near=stmt.near)
+                self.fetch_from([x], known, int(stmt.count.value) * size, locality=stmt.locality)
                 continue
             count = self.value(stmt.count, known, None).name
             first = self._pointer(x.leaf.name, x.leaf.dtype, self.value(x.offset, known, None).name)
-            self.text.loop("0", self.text.index("mul", count, size), LINE, partial(self._fetch_line, first, stmt.near))
+            self.text.loop(
+                "0", self.text.index("mul", count, size), LINE, partial(self._fetch_line, first, stmt.locality)
+            )
 
-    def _fetch_line(self, first: str, near: int, n: str) -> None:
-        self.fetch_bytes(self.text.let(f"getelementptr i8, ptr {first}, i64 {n}", "ptr").name, LINE, near=near)
+    def _fetch_line(self, first: str, locality: int, n: str) -> None:
+        self.fetch_bytes(self.text.let(f"getelementptr i8, ptr {first}, i64 {n}", "ptr").name, LINE, locality=locality)
 
-    def fetch_from(self, loads: Iterable[Load], known: Known, nbytes: int, further: int = 0, near: int = 2) -> None:
+    def fetch_from(
+        self, loads: Iterable[Load], known: Known, nbytes: int, further: int = 0, locality: int = SECOND
+    ) -> None:
         """The lines of so many bytes, so many bytes further than where `loads` read."""
         for x in loads:
             offset = self.value(x.offset, known, None).name
-            self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, offset), nbytes, further, near)
+            self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, offset), nbytes, further, locality)
 
     def fetch_row(self, stmt: Reduce, known: Known, k: str, count: int, end: str = "") -> None:
         """What a fold reads some rows later at `count` indices from `k` on, or at all up to the end."""
         t = self.text
 
         def some(at: str) -> None:
-            self.fetch_along(stmt.ahead, stmt.axis, dict(known), at, count, 3 if stmt.chains > 1 else 2)
+            self.fetch_along(stmt.ahead, stmt.axis, dict(known), at, count, FIRST if stmt.chains > 1 else SECOND)
 
         if stmt.far is not None:
             t.when(known[stmt.far].name, lambda: t.loop(k, end, count, some) if end else some(k))
 
-    def fetch_along(self, loads: Sequence[Load], axis: Axis, known: Known, i: str, count: int, near: int = 2) -> None:
+    def fetch_along(
+        self, loads: Sequence[Load], axis: Axis, known: Known, i: str, count: int, locality: int = SECOND
+    ) -> None:
         """The lines of `count` indices of an axis, from `i` on."""
         for x in loads:
             step = abs(steps(x, axis) or 1)
@@ -66,5 +72,5 @@ class Fetching(Neighbours):
                 for part in form:
                     self.value(part, known, None)
                 self.fetch_bytes(
-                    self._pointer(x.leaf.name, x.leaf.dtype, self._offset(form, known, where)), 1, near=near
+                    self._pointer(x.leaf.name, x.leaf.dtype, self._offset(form, known, where)), 1, locality=locality
                 )
