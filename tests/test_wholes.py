@@ -25,6 +25,8 @@ LAYOUTS = (
     ((70, 5, 90, 9), (3, 0, 1, 2), 2, 9),
     ((24, 50, 6, 47), (3, 0, 1, 2), 2, 12),
     ((80, 3, 500), (2, 1, 0), 1, 4),
+    ((40, 40, 40), (2, 1, 0), 1, 2),  # the outermost axis in memory is cut
+    ((5, 3, 128, 700), (3, 0, 2, 1), 1, 48),  # pieces of (3, 16, 128), though the last axis alone could be cut
 )
 
 

@@ -251,6 +251,20 @@ def runs_onto(axes: list[int], same: Same, extents: list[int]) -> int | None:
     return None
 
 
+def run_on_inside(axes: list[int], same: Same, extents: list[int]) -> list[int]:
+    """The target's axes with the one along which columns run on innermost of those that all folds depend on, but for the columns' own."""
+    onto, count = runs_onto(axes, same, extents), needed_by_all(axes, same)
+    if onto is None or onto not in axes[:count]:
+        return axes
+    return [*(k for k in axes[:count] if k != onto), onto, *axes[count:]]
+
+
+def needed_by_all(axes: list[int], same: Same) -> int:
+    """How many of the outermost loops all folds depend on; the innermost is none."""
+    needs = [same.axes_of(n) for n in same.found.folds]
+    return next((n for n, k in enumerate(axes[:-1]) if any(k not in need for need in needs)), len(axes) - 1)
+
+
 def _follows(dims: list[Place | None], steps: Sequence[int], outer: Place, inner: Place, count: int) -> bool:
     """Whether rows of so many elements along one axis follow each other along another, or neither is an operand's."""
     found = [steps[dims.index(p)] if p in dims else None for p in (outer, inner)]

@@ -18,6 +18,7 @@ from .lying import MOST_WOVEN
 from .memory_order import Turned
 from .signature import Alone
 
+FILLED = MOST_WOVEN + 1  # elements that fill squares
 EXACT = 64  # elements: of an axis of so few kernels may be for their number
 LEAST_RUN = 128  # elements that follow each other in memory, in a piece of what is not in the second cache
 FAR = 1 << 18  # elements that are not
@@ -68,17 +69,33 @@ def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> tuple[in
     return max(runs, key=runs.__getitem__, default=None)
 
 
-def tile_of(turned: Turned, room: int) -> dict[int, int] | None:
+def tile_of(turned: Turned, room: int, other: Mapping[int, int] | None = None) -> dict[int, int] | None:
     """How many elements of some axes are computed at a time, so that all are no more than there is room for, and enough follow each other in memory and in
-    the target; None where that cannot be.
+    the target; None where that cannot be, or where in another tile as many follow each other.
     """
+    shape, target = extents_of(turned.found), turned.target
+    tile = _tile(turned, room, FILLED)
+    if prod(shape) <= FAR or (tile is not None and _run(shape, tile, target) >= LEAST_RUN):
+        return tile
+    if other is not None and _run(shape, other, target) >= LEAST_RUN:
+        return None
+    tile = _tile(turned, room, LEAST_RUN)
+    return tile if tile is not None and _run(shape, tile, target) >= LEAST_RUN else None
+
+
+def _tile(turned: Turned, room: int, least: int) -> dict[int, int] | None:
+    """A tile where so many elements are to follow each other in memory, and as many in the target as fill squares, if possible."""
     found, target, shape = turned.found, turned.target, list(extents_of(turned.found))
     taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
     own, out = own_axes(target.shape), dict[int, int]()
-    chains = [_chain(shape, reversed(own)), _chain(shape, sorted(own, key=lambda k: target.strides[k]))]
+    chains = [
+        _chain(shape, reversed(own), least),
+        _chain(shape, sorted(own, key=lambda k: target.strides[k]), FILLED),
+    ]
     near = {k: max(chain.get(k, 1) for chain in chains) for chain in chains for k in chain}
     far = [k for k in own if k not in near]
-    for k in (*far, *sorted(near, key=lambda k: -shape[k])):
+    alone = {k for k in near if near[k] <= room * shape[k] // prod(shape) < shape[k]}  # to cut one of these is enough
+    for k in (*far, *sorted(near, key=lambda k: (k not in alone, k if k in alone else -shape[k]))):
         others = prod(shape) // shape[k]
         if k in taken or others * shape[k] <= room:
             continue
@@ -87,20 +104,23 @@ def tile_of(turned: Turned, room: int) -> dict[int, int] | None:
         if length < near.get(k, 1):
             continue
         shape[k] = out[k] = length
-    cut_at = next((k for k in reversed(own) if k in out), None)
-    run = prod(shape[k] for k in own if cut_at is None or k >= cut_at)
-    if prod(shape) > room or (run < LEAST_RUN and prod(extents_of(found)) > FAR):
-        return None
-    return dict(sorted(out.items()))
+    return dict(sorted(out.items())) if prod(shape) <= room else None
 
 
-def _chain(shape: Sequence[int], axes: Iterable[int]) -> dict[int, int]:
-    """Axes, the innermost first, until so many elements follow each other as fill squares; and how many of each that takes."""
+def _run(shape: Sequence[int], tile: Mapping[int, int], target: Layout) -> int:
+    """How many elements follow each other in memory."""
+    own = own_axes(target.shape)
+    cut_at = next((k for k in reversed(own) if k in tile), None)
+    return prod(tile.get(k, shape[k]) for k in own if cut_at is None or k >= cut_at)
+
+
+def _chain(shape: Sequence[int], axes: Iterable[int], least: int) -> dict[int, int]:
+    """Axes, the innermost first, until so many elements follow each other; and how many of each that takes."""
     out, many = dict[int, int](), 1
     for k in axes:
-        if many > MOST_WOVEN:
+        if many >= least:
             break
-        out[k] = min(shape[k], -(-(MOST_WOVEN + 1) // many))
+        out[k] = min(shape[k], -(-least // many))
         many *= shape[k]
     return out
 
@@ -116,8 +136,9 @@ def _length(extent: int, most: int, near: bool) -> int:
         return exact
     for count in range(-(-extent // max(1, most)), extent // MOST_WOVEN):
         length = -(-extent // count)
-        if extent - length * (count - 1) > MOST_WOVEN:
-            return length
+        for each in (-(-length // FILLED) * FILLED, length):  # whole lines, if possible
+            if each <= most and extent - each * (count - 1) > MOST_WOVEN:
+                return each
     return exact
 
 

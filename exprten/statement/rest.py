@@ -52,7 +52,7 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     numbers = {n: at[p] for n, p in enumerate(turned.places) if p in at}
     first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers)
     if key is not None and may_be_whole(turned, given) and is_better_whole(turned, first):
-        return whole_first(walk, given, turned, names, numbers, key) or first or walk
+        return whole_first(walk, given, turned, names, numbers, key, first) or first or walk
     return first or walk
 
 

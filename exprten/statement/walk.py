@@ -18,8 +18,9 @@ from .flat import flat_axes
 from .gather import Gathered
 from .lying import rows_apart
 from .nested import Pairs, rows_last, rows_within
-from .orders import folds_first, loops_of, short_rows
+from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
+from .traffic import least_traffic
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +111,9 @@ def _folding(walk: Walk, given: Given, same: Same) -> Walk:
     order = rows_last(walk.axes, same, goal, pairs) if pairs and given.free else []
     if order:
         walk = replace(along(order), short=goal.shape[order[-2]], packed=True)
+    if given.vectors and given.free:
+        axes = least_traffic(walk.axes, 1 + walk.packed, same, goal)
+        walk = along(axes if walk.packed else run_on_inside(axes, same, [goal.shape[k] for k in axes]))
     return replace(walk, pairs=pairs)
 
 

@@ -60,10 +60,20 @@ def _is_dear(found: Gathered) -> bool:
 
 
 def whole_first(
-    walk: Walk, given: Given, turned: Turned, names: Sequence[str], numbers: Mapping[int, int], key: Key
+    walk: Walk,
+    given: Given,
+    turned: Turned,
+    names: Sequence[str],
+    numbers: Mapping[int, int],
+    key: Key,
+    first: Walk | None,
 ) -> Walk | None:
-    """The loops of a statement that is computed in the order of memory, and copied to the target, whose elements are of this key's type."""
-    lengths = tile_of(turned, beforehand.WHOLE_ROOM // key.dtype.itemsize)
+    """The loops of a statement that is computed in the order of memory, and copied to the target, whose elements are of this key's type; `first` are those
+    that it has else.
+    """
+    tile_else = dict(zip(first.rest.pieces, first.pieces, strict=True)) if first and first.rest else None
+    other = tile_else and {k: tile_else[n] for k, n in numbers.items() if n in tile_else}
+    lengths = tile_of(turned, beforehand.WHOLE_ROOM // key.dtype.itemsize, other)
     if lengths is None:
         return None
     extents = extents_of(turned.found)

@@ -27,11 +27,15 @@ Open = Callable[[Kernel, list[Bounds], frozenset[Axis | Local], set[Value]], lis
 def onward(
     kernel: Kernel, machine: Machine, loops: list[Bounds], bound: frozenset[Axis | Local], done: set[Value], rest: Open
 ) -> Columns | None:
-    """The nest where all folds depend on the innermost axis and on `kernel.onto`, along which it runs on; `rest` makes what stores."""
+    """The nest where all folds depend on the innermost axis, on `kernel.onto`, along which it runs on, and on loops that are open; `rest` makes what
+    stores.
+    """
     inner, _, many = loops[-1]
     outer = next((loop for loop in loops[:-1] if loop[0] is kernel.onto), None)
     folds = folds_of(*(store.value for store in kernel.stores))
-    if outer is None or bound or not folds or any(folds_inside(f) or f.free != {inner, outer[0]} for f in folds):
+    if outer is None or not folds or any(isinstance(x, Local) for x in bound):
+        return None
+    if any(folds_inside(f) or f.free - bound != {inner, outer[0]} for f in folds):
         return None
     both = axis(f"{outer[0].name}{inner.name}")
     start, end, width = local("start", INDEX), local("end", INDEX), local("width", INDEX)

@@ -1,0 +1,81 @@
+"""The order of outer loops in which the fewest lines come from memory, and in the longest runs.
+
+What one index of a loop has brought is still there at the next one, where all that the loops inside of it move has room in the cache: then what lies in
+the same line, or between two runs, is not brought again. So what counts are the runs that the loops up to that one make together, and how often those
+outside of it repeat them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Sequence
+from math import prod
+
+from ..expression.shape import Layout
+from .axes import TARGET, Place, Same, extent_of, leaves_of
+from .orders import MAX_PERMUTED, needed_by_all
+
+LINE = 64  # bytes
+FAR_BYTES = 8 << 20  # of all operands: from there on they lie in memory
+CACHE = 512 << 10  # bytes that stay in the second cache
+START = 4  # lines: as many could come until the first of a run is there
+LESS = 0.75  # of the traffic, for which another order is taken
+
+Steps = dict[Place, int]  # bytes from one element to the next, along each axis that an operand has
+
+
+def least_traffic(axes: list[int], fixed: int, same: Same, target: Layout) -> list[int]:
+    """The target's axes in an order in which far less is moved, if there is one. `fixed` of them stay innermost, and only what all folds depend on is
+    moved: no loop may repeat a fold.
+    """
+    found = same.found
+    if found.params or found.several:
+        return axes
+    count = min(needed_by_all(axes, same), len(axes) - fixed)
+    types = [found.structure[n][0].dtype for n in (-1, *leaves_of(found))]
+    operands: list[Steps] = [
+        {p: abs(s) * dtype.itemsize for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and s}
+        for n, view, dtype in zip((TARGET, *leaves_of(found)), (target, *found.layouts), types, strict=True)
+    ]
+    extents = {p: extent_of(same, p) for steps in operands for p in steps}
+    places = [same.of((TARGET, k)) for k in axes[:count]]
+    at = dict(zip(places, axes, strict=False))
+    order = _least(places, [p for p in extents if p not in at], operands, extents)
+    return [*(at[p] for p in order), *axes[count:]]
+
+
+def _least(
+    outer: Sequence[Place], inside: Collection[Place], operands: Sequence[Steps], extents: dict[Place, int]
+) -> Sequence[Place]:
+    """The loops over some axes, of all that are not `inside` of them."""
+    total = sum(min(steps.values(), default=0) * prod(extents[p] for p in steps) for steps in operands)
+    if not 2 <= len(outer) <= MAX_PERMUTED or total < FAR_BYTES:
+        return outer
+    moved = {order: _moved(order, inside, operands, extents) for order in itertools.permutations(outer)}
+    least = min(moved, key=moved.__getitem__)
+    return least if moved[least] < LESS * moved[(*outer,)] else outer
+
+
+def _moved(
+    order: Sequence[Place], inside: Collection[Place], operands: Sequence[Steps], extents: dict[Place, int]
+) -> float:
+    """Lines, and what it takes to begin runs of them."""
+    depth = len(order)
+    while (
+        depth > 1
+        and LINE * sum(_lines({*inside, *order[depth - 1 :]}, steps, extents, 0) for steps in operands) <= CACHE
+    ):
+        depth -= 1
+    within, repeats = {*inside, *order[depth - 1 :]}, prod(extents[p] for p in order[: depth - 1])
+    return repeats * sum(_lines(within, steps, extents, START) for steps in operands)
+
+
+def _lines(within: Collection[Place], steps: Steps, extents: dict[Place, int], start: int) -> float:
+    """Lines of an operand that loops over some axes move, and so many for each run."""
+    run, many, apart = 0, 1, False
+    for step, extent in sorted((step, extents[p]) for p, step in steps.items() if p in within):
+        if step <= max(run, LINE):
+            run = step * extent
+        else:
+            many, apart = many * extent, apart or step % LINE > 0
+    return many * (max(run, 1) / LINE + apart + start)
