@@ -59,7 +59,7 @@ def copy_alone(turned: Turned, key: Key, names: Sequence[str]) -> Alone | None:
     flat, renamed = ways.flat, _renamed(ways, walk.axes, known)
     if flat and renamed:
         columns, rows = (tuple(walk.axes.index(k) for k in each) for each in (flat.columns, flat.rows))
-        renamed = replace(renamed, flat=replace(flat, columns=columns, rows=rows))
+        renamed = replace(renamed, flat=replace(flat, columns=columns, rows=rows, within=()))
     return Alone((0,), (), tuple(tuple(names[j] for j in loops[k]) for k in walk.axes), renamed) if renamed else None
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import itertools
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
 from .gather import Gathered
 from .lying import MOST_WOVEN, rows_run_on
+from .orders import MAX_PERMUTED
 from .signature import Flat
+from .traffic import least
 
 LONG = 64  # elements of a row: of so many one axis is enough
 DEEP = MOST_WOVEN + 1  # and of what runs on along other axes
 MOST_SQUARED = 32  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
+TILE = 128  # columns of a tile
 LEAST = 2048  # elements of a statement: for fewer no table is worth making
 
 
@@ -45,7 +49,34 @@ def flat_axes(
         return None
     along, down = (_running(strides, chain, lengths) for chain in (columns, rows))
     paired = _paired(found, strides, columns, rows, lengths)
-    return Flat(tuple(columns), tuple(rows), along, down, deep, paired, lengths[inner] if paired else 1)
+    within = _within(found, axes, columns, rows, lengths, strides)
+    return Flat(tuple(columns), tuple(rows), along, down, deep, paired, lengths[inner] if paired else 1, within)
+
+
+def _within(
+    found: Gathered,
+    axes: Sequence[int],
+    columns: Sequence[int],
+    rows: Sequence[int],
+    lengths: Mapping[int, int],
+    strides: Sequence[Sequence[int]],
+) -> tuple[int, ...]:
+    """The other axes over which loops run inside of those over tiles of columns: where a line is read again in them."""
+    size = max((leaf.key.dtype.itemsize for leaf in found.leaves), default=1)
+    first, tiles = columns[0], -1
+    each = max(1, TILE // prod(lengths[k] for k in columns[1:]))
+    outer = [k for k in axes if k not in (*columns, *rows)]
+    if len(outer) > MAX_PERMUTED:
+        return ()
+    extents = {**lengths, first: min(each, lengths[first]), tiles: -(-lengths[first] // each)}
+    operands = [
+        {k: abs(step) * size for k, step in ((*zip(axes, s, strict=True), (tiles, s[first] * each))) if step}
+        for s in strides
+    ]
+    few = (some for n in range(len(outer) + 1) for some in itertools.combinations(outer, n))
+    orders = ((*(k for k in outer if k not in some), tiles, *some) for some in few)
+    order = least(orders, [*columns, *rows], operands, extents)
+    return order[order.index(tiles) + 1 :]
 
 
 def _paired(

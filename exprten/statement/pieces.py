@@ -20,7 +20,13 @@ from .signature import Alone
 
 FILLED = MOST_WOVEN + 1  # elements that fill squares
 EXACT = 64  # elements: of an axis of so few kernels may be for their number
-LEAST_RUN = 128  # elements that follow each other in memory, in a piece of what is not in the second cache
+RUN, LEAST_RUN = (
+    128,
+    96,
+)  # elements that are to follow each other in memory, and do at least, in a piece of what is not in the second cache
+MANY = 8  # pieces: of so many the last may have any length
+STREAMED_RUN, LITTLE = 512, 16  # the same of folds alone, which take so many elements for each that they store
+FEWEST_RUN = 16
 FAR = 1 << 18  # elements that are not
 
 
@@ -69,6 +75,18 @@ def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> tuple[in
     return max(runs, key=runs.__getitem__, default=None)
 
 
+def is_streamed_better(turned: Turned, axis: int, length: int) -> bool:
+    """Whether folds across rows that are all there is are better not computed so many elements of an axis at a time: where too few follow each other in
+    memory, and little is stored.
+    """
+    found, shape, target = turned.found, extents_of(turned.found), turned.target
+    along = any(len(shape) - 1 in found.structure[n][0].map.axes for n in found.folds)
+    if not length or along or prod(shape) <= FAR:
+        return False
+    run = _run(shape, {axis: length}, target)
+    return run < FEWEST_RUN or (run < STREAMED_RUN and prod(shape) >= LITTLE * target.size)
+
+
 def tile_of(turned: Turned, room: int, other: Mapping[int, int] | None = None) -> dict[int, int] | None:
     """How many elements of some axes are computed at a time, so that all are no more than there is room for, and enough follow each other in memory and in
     the target; None where that cannot be, or where in another tile as many follow each other.
@@ -79,7 +97,7 @@ def tile_of(turned: Turned, room: int, other: Mapping[int, int] | None = None) -
         return tile
     if other is not None and _run(shape, other, target) >= LEAST_RUN:
         return None
-    tile = _tile(turned, room, LEAST_RUN)
+    tile = _tile(turned, room, RUN)
     return tile if tile is not None and _run(shape, tile, target) >= LEAST_RUN else None
 
 
@@ -100,10 +118,11 @@ def _tile(turned: Turned, room: int, least: int) -> dict[int, int] | None:
         if k in taken or others * shape[k] <= room:
             continue
         most = max(near.get(k, 1), room // others)
-        length = _length(shape[k], min(most, shape[k]), k in near)
-        if length < near.get(k, 1):
-            continue
-        shape[k] = out[k] = length
+        length, enough = _length(shape[k], min(most, shape[k]), k in near), min(near.get(k, 1), FILLED)
+        if length < enough and shape[k] >= MANY * most:
+            length = most
+        if length >= enough:
+            shape[k] = out[k] = length
     return dict(sorted(out.items())) if prod(shape) <= room else None
 
 

@@ -12,7 +12,7 @@ from exprten_jit.reducers import rounded_up
 
 from ..expression.key import Key
 from .alone import folds_alone, own_axes, own_of, packed
-from .axes import TARGET, Folded, count_of
+from .axes import TARGET, Folded, Same, count_of, leaves_of
 from .before import LEAST, names_of
 from .flat import LEAST as LEAST_ELEMENTS
 from .flat import flat_axes
@@ -20,7 +20,7 @@ from .gather import WEAK, Gathered
 from .lying import TILED, across, fills_squares, rows_apart
 from .memory_order import Turned, in_memory_order
 from .orders import runs_onto
-from .pieces import EXACT, cut, extents_of, is_for, pieces_of
+from .pieces import EXACT, cut, extents_of, is_for, is_streamed_better, pieces_of
 from .signature import Flat, Rest
 from .walk import Given, Walk
 from .whole import is_better_whole, may_be_whole, whole_first
@@ -51,9 +51,23 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     at = {same.of((TARGET, k)): k for k in walk.axes}
     numbers = {n: at[p] for n, p in enumerate(turned.places) if p in at}
     first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers)
-    if key is not None and may_be_whole(turned, given) and is_better_whole(turned, first):
+    if (
+        key is not None
+        and may_be_whole(turned, given)
+        and is_better_whole(turned, first, _lies_apart(walk, given, same))
+    ):
         return whole_first(walk, given, turned, names, numbers, key, first) or first or walk
     return first or walk
+
+
+def _lies_apart(walk: Walk, given: Given, same: Same) -> bool:
+    """Whether some elements along the innermost loop lie apart, and these are no rows that have a kernel of their own."""
+    inner, every = (
+        same.of((TARGET, walk.axes[-1])),
+        zip((TARGET, *leaves_of(same.found)), (given.layouts[0], *same.found.layouts), strict=True),
+    )
+    steps = (abs(s) for n, view in every for p, s in zip(same.dims(n), view.strides, strict=True) if p == inner)
+    return not walk.packed and any(step > 1 for step in steps)
 
 
 def _folds_first(
@@ -64,7 +78,7 @@ def _folds_first(
     """
     own, (leaves, folds), spaces = own_axes(turned.target.shape), _outside(turned.found), _spaces(turned.found)
     pieces = pieces_of(turned, spaces)
-    if pieces is None:
+    if pieces is None or (not leaves and is_streamed_better(turned, *pieces)):
         return None
     extents, turned = extents_of(turned.found), cut(turned, *pieces)
     order = sorted(own, key=lambda k: -turned.target.strides[k])
@@ -156,9 +170,9 @@ def _left(
     if woven := rows_apart(found, every, extents, strides):
         return Rest(tuple(axes[k] for k in woven[0]), woven[1][-2]), None
     if flat := flat_axes(found, every, extents, strides):
-        columns, rows = (tuple(axes[k] for k in each) for each in (flat.columns, flat.rows))
+        columns, rows, within = (tuple(axes[k] for k in each) for each in (flat.columns, flat.rows, flat.within))
         along, down, paired = (tuple(n for n in each if n < operands) for each in (flat.along, flat.down, flat.paired))
-        flat = replace(flat, columns=columns, rows=rows, along=along, down=down, paired=paired)
+        flat = replace(flat, columns=columns, rows=rows, along=along, down=down, paired=paired, within=within)
         return Rest(tuple(axes), 0), flat
     other = across(every, extents, strides)
     squares = fills_squares(every, extents, other)

@@ -31,7 +31,8 @@ class Operand:
 class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; the
     operands whose elements follow each other along these, and along those; and whether those others fill a vector. Of the operands that are `paired` the
-    rows of the innermost axis, of `each` elements, follow each other along those others.
+    rows of the innermost axis, of `each` elements, follow each other along those others. Loops over axes that are `within` run inside of those over tiles
+    of columns.
     """
 
     columns: tuple[int, ...]
@@ -41,6 +42,7 @@ class Flat:
     deep: bool
     paired: tuple[int, ...] = ()
     each: int = 1
+    within: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class Ways:
         if flat := self.flat:
             along, down, paired = (tuple(leaves[n].name for n in each) for each in (flat.along, flat.down, flat.paired))
             found["flat"] = kernel.Flat(
-                _axes(flat.columns), _axes(flat.rows), along, down, flat.deep, paired, flat.each
+                _axes(flat.columns), _axes(flat.rows), along, down, flat.deep, paired, flat.each, _axes(flat.within)
             )
         if rest := self.rest:
             alone = tuple(each.of_kernel(leaves) for each in rest.alone)

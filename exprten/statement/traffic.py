@@ -8,11 +8,12 @@ outside of it repeat them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import prod
+from typing import Any
 
 from ..expression.shape import Layout
-from .axes import TARGET, Place, Same, extent_of, leaves_of
+from .axes import TARGET, Same, extent_of, leaves_of
 from .orders import MAX_PERMUTED, needed_by_all
 
 LINE = 64  # bytes
@@ -21,7 +22,8 @@ CACHE = 512 << 10  # bytes that stay in the second cache
 START = 4  # lines: as many could come until the first of a run is there
 LESS = 0.75  # of the traffic, for which another order is taken
 
-Steps = dict[Place, int]  # bytes from one element to the next, along each axis that an operand has
+Steps = Mapping[Any, int]  # bytes from one element to the next, along each axis that an operand has
+Order = tuple[Any, ...]
 
 
 def least_traffic(axes: list[int], fixed: int, same: Same, target: Layout) -> list[int]:
@@ -32,33 +34,33 @@ def least_traffic(axes: list[int], fixed: int, same: Same, target: Layout) -> li
     if found.params or found.several:
         return axes
     count = min(needed_by_all(axes, same), len(axes) - fixed)
+    if not 2 <= count <= MAX_PERMUTED:
+        return axes
     types = [found.structure[n][0].dtype for n in (-1, *leaves_of(found))]
     operands: list[Steps] = [
         {p: abs(s) * dtype.itemsize for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and s}
         for n, view, dtype in zip((TARGET, *leaves_of(found)), (target, *found.layouts), types, strict=True)
     ]
-    extents = {p: extent_of(same, p) for steps in operands for p in steps}
-    places = [same.of((TARGET, k)) for k in axes[:count]]
-    at = dict(zip(places, axes, strict=False))
-    order = _least(places, [p for p in extents if p not in at], operands, extents)
+    at = {same.of((TARGET, k)): k for k in axes[:count]}
+    extents = {p: extent_of(same, p) for n in (TARGET, *leaves_of(found)) for p in same.dims(n) if p is not None}
+    order = least(itertools.permutations(at), [p for p in extents if p not in at], operands, extents)
     return [*(at[p] for p in order), *axes[count:]]
 
 
-def _least(
-    outer: Sequence[Place], inside: Collection[Place], operands: Sequence[Steps], extents: dict[Place, int]
-) -> Sequence[Place]:
-    """The loops over some axes, of all that are not `inside` of them."""
+def least(
+    orders: Iterable[Order], inside: Collection[Any], operands: Sequence[Steps], extents: Mapping[Any, int]
+) -> Order:
+    """That of these orders of loops, over all axes that are not `inside` of them, by which least is moved: the first, if none is far better."""
+    first, *others = orders
     total = sum(min(steps.values(), default=0) * prod(extents[p] for p in steps) for steps in operands)
-    if not 2 <= len(outer) <= MAX_PERMUTED or total < FAR_BYTES:
-        return outer
-    moved = {order: _moved(order, inside, operands, extents) for order in itertools.permutations(outer)}
-    least = min(moved, key=moved.__getitem__)
-    return least if moved[least] < LESS * moved[(*outer,)] else outer
+    if total < FAR_BYTES or not others:
+        return first
+    moved = {order: _moved(order, inside, operands, extents) for order in (first, *others)}
+    best = min(moved, key=moved.__getitem__)
+    return best if moved[best] < LESS * moved[first] else first
 
 
-def _moved(
-    order: Sequence[Place], inside: Collection[Place], operands: Sequence[Steps], extents: dict[Place, int]
-) -> float:
+def _moved(order: Order, inside: Collection[Any], operands: Sequence[Steps], extents: Mapping[Any, int]) -> float:
     """Lines, and what it takes to begin runs of them."""
     depth = len(order)
     while (
@@ -70,7 +72,7 @@ def _moved(
     return repeats * sum(_lines(within, steps, extents, START) for steps in operands)
 
 
-def _lines(within: Collection[Place], steps: Steps, extents: dict[Place, int], start: int) -> float:
+def _lines(within: Collection[Any], steps: Steps, extents: Mapping[Any, int], start: int) -> float:
     """Lines of an operand that loops over some axes move, and so many for each run."""
     run, many, apart = 0, 1, False
     for step, extent in sorted((step, extents[p]) for p, step in steps.items() if p in within):

@@ -32,16 +32,17 @@ def may_be_whole(turned: Turned, given: Given) -> bool:
     )
 
 
-def is_better_whole(turned: Turned, first: Walk | None) -> bool:
+def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     """Whether a statement is better computed as a whole, and then copied: where what is left of it would have been brought to scratch, or in pieces, or
-    packed rows of few elements are read; or where each element takes something dear, which folds mostly take too.
+    packed rows of few elements are read; or where each element takes something dear, which folds mostly take too. And where the elements of vectors would lie `apart`
+    because it is stored along another axis than it is read.
     """
     if _is_dear(turned.found):
         return True
-    if first is None or first.rest is None:
-        return min(n for n in turned.target.shape if n != 1) < TILED
     found, target, own = turned.found, turned.target, own_axes(turned.target.shape)
     inner = min(own, key=lambda k: target.strides[k])
+    if first is None or first.rest is None:
+        return min(n for n in target.shape if n != 1) < TILED or (apart and inner != own[-1])
     along = any(inner in found.structure[n][0].map.axes for n in found.folds)
     few = first.rest.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and not along
     return first.flat is not None or bool(first.pieces) or few

@@ -194,8 +194,10 @@ def _read(stmt: Reduce) -> list[Load]:
     return [x for x in computed([b for node in stmt.folds for b in node.bodies], stmt.axis) if isinstance(x, Load)]
 
 
-def packed_rows(stmt: Stmt, many: int, axis: Axis, extent: Value) -> list[Stmt]:
-    """The loop along packed rows of `many` elements, each of which is read by columns: it fetches what comes some pages later."""
+def packed_rows(stmt: Stmt, many: int, axis: Axis, count: Value) -> list[Stmt]:
+    """The loop along packed rows of `many` elements, each of which is read by columns: it fetches what comes some pages later. There are so many rows in
+    all loops and pieces.
+    """
     if not isinstance(stmt, Vector) or stmt.lanes == 1:
         return [stmt]
     loads = (x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None)
@@ -204,7 +206,7 @@ def packed_rows(stmt: Stmt, many: int, axis: Axis, extent: Value) -> list[Stmt]:
         return [stmt]
     nbytes = many * max(leaf.itemsize for leaf in rows)
     ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + AHEAD_BYTES // nbytes})) for x in rows.values())
-    return _with(stmt, ahead, extent >= FAR_BYTES // nbytes)
+    return _with(stmt, ahead, count >= FAR_BYTES // nbytes)
 
 
 def _with(stmt: Vector, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:

@@ -110,7 +110,7 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
     tiles = _Tiles(kernel, machine, columns, rows if flat.rows else None, made)
     if sum(many * leaf.dtype.itemsize for many, leaf in tiles.scratch) > ROOM:
         return None
-    outer = [(a, n) for a, n in kernel.axes if a not in (*flat.columns, *flat.rows)]
+    outer = [(a, n) for a, n in kernel.axes if a not in (*flat.columns, *flat.rows, *flat.within)]
     body = tiles.loops(outer, frozenset(), set())
     return Nest(kernel, tuple(body), offsets=tuple(x for chain in (columns, rows) for x in chain.offsets))
 
@@ -179,6 +179,7 @@ class _Tiles:
     ) -> None:
         self.machine, self.columns, self.rows = machine, columns, rows
         self.original, size = kernel, kernel.stores[0].leaf.itemsize
+        self.within = kernel.flat.within if kernel.flat else ()
         self.far = kernel.every >= FAR_BYTES // size
         self.length = columns.most + MOST_LANES  # elements from row to row of scratch: a vector more
         self.brought: list[Bring | Spread] = []
@@ -226,7 +227,7 @@ class _Tiles:
         """How many elements further a later tile reads: the next one along the rows, or where there are few tiles along these that along the columns, or of
         the next outer index.
         """
-        inner = {a for chain in (self.columns, self.rows) if chain for a, _ in chain.axes}
+        inner = {a for chain in (self.columns, self.rows) if chain for a, _ in chain.axes}.union(self.within)
         outer = [(a, n) for a, n in self.original.axes if a not in inner]
         steps = [(a, index(1), n) for a, n in outer[-1:]]
         steps += [(chain.axes[0][0], chain.each, chain.axes[0][1]) for chain in (self.columns, self.rows) if chain]
@@ -299,21 +300,34 @@ class _Tiles:
         if outer:
             (a, extent), *inner = outer
             return [*placed, Loop(a, extent, tuple(self.loops(inner, bound | {a}, done)))]
-        columns, rows = self.columns, self.rows
-        bound |= {columns.start, columns.end}
-        placed_here = self._placed(bound, done)
-        first = [x for x in self.brought if bound | {COLUMN} >= _of(x).free]
+        columns = self.columns
+        within = [pair for pair in self.original.axes if pair[0] in self.within]
+        tiles = self._tiles(within, bound | {columns.start, columns.end}, done, self.brought)
+        return [*placed, self._blocks(columns, tiles)]
+
+    def _tiles(
+        self,
+        within: Sequence[tuple[Axis, Value]],
+        bound: frozenset[Axis | Local],
+        done: set[Value],
+        needed: Sequence[Bring | Spread],
+    ) -> list[Stmt]:
+        """The remaining loops of a tile of columns, which bring what is still needed."""
+        rows, placed = self.rows, self._placed(bound, done)
+        first = [x for x in needed if bound | {COLUMN} >= _of(x).free]
+        needed = [x for x in needed if x not in first]
+        if within:
+            (a, extent), *inner = within
+            return [*placed, *first, Loop(a, extent, tuple(self._tiles(inner, bound | {a}, done, needed)))]
         if rows is None:
-            return [*placed, self._blocks(columns, [*placed_here, *first, *self._row(bound, done)])]
-        within = bound | {rows.start, rows.end}
-        lets = self._placed(within, done)
-        made = self._made(within, done)
-        turned = [x for x in self.brought if isinstance(x, Bring) and x.turned]
-        late = [x for x in self.brought if x not in first and x not in turned]
-        row = [*self._placed(within | {ROW}, done), *late, *self._row(within | {ROW}, done)]
+            return [*placed, *first, *self._row(bound, done)]
+        bound |= {rows.start, rows.end}
+        lets, made = self._placed(bound, done), self._made(bound, done)
+        turned = [x for x in needed if isinstance(x, Bring) and x.turned]
+        late = [x for x in needed if x not in turned]
+        row = [*self._placed(bound | {ROW}, done), *late, *self._row(bound | {ROW}, done)]
         row = [self._fetching(), *row]
-        tiles = self._blocks(rows, [*lets, *made, *turned, Loop(ROW, rows.many, tuple(row))])
-        return [*placed, self._blocks(columns, [*placed_here, *first, tiles])]
+        return [*placed, *first, self._blocks(rows, [*lets, *made, *turned, Loop(ROW, rows.many, tuple(row))])]
 
     def _fetching(self) -> Fetch:
         """What fetches the same row of a target in a later tile."""

@@ -15,7 +15,7 @@ First = tuple[tuple[tuple[str, ...], int, int], ...]  # names of extents, bytes 
 class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; the names of leaves
     whose elements follow each other along these, and along those; and whether those others fill a vector. Of the leaves that are `paired` the rows of the
-    innermost axis, of `each` elements, follow each other along those others.
+    innermost axis, of `each` elements, follow each other along those others. Loops over what is `within` run inside of those over tiles of columns.
     """
 
     columns: tuple[Axis, ...]
@@ -25,6 +25,7 @@ class Flat:
     deep: bool
     paired: tuple[str, ...] = ()
     each: int = 1
+    within: tuple[Axis, ...] = ()
 
 
 @dataclass(frozen=True)

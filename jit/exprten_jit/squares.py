@@ -170,7 +170,8 @@ def taken_apart(
     *before, vector = loop_over(inner, machine, column, first, last, stores, bound, done)
     assert isinstance(vector, Vector), "a loop"
     groups = dict.fromkeys((x.leaf, row_of(x, row, many)) for x in rows)
-    return [*before, *packed_rows(replace(vector, groups=tuple(groups)), many, column, last)]
+    count = replace(kernel, axes=tuple(loop for loop in kernel.axes if loop[0] is not row)).every
+    return [*before, *packed_rows(replace(vector, groups=tuple(groups)), many, column, count)]
 
 
 def _work(values: Sequence[Value]) -> int:
