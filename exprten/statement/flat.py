@@ -16,7 +16,7 @@ LONG = 64  # elements of a row: of so many one axis is enough
 DEEP = MOST_WOVEN + 1  # and of what runs on along other axes
 MOST_SQUARED = 32  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
-TILE = 128  # columns of a tile
+TILE, FOLDED_TILE = 128, 64  # columns of a tile, and of one of what is made of folds
 LEAST = 2048  # elements of a statement: for fewer no table is worth making
 
 
@@ -64,7 +64,7 @@ def _within(
     """The other axes over which loops run inside of those over tiles of columns: where a line is read again in them."""
     size = max((leaf.key.dtype.itemsize for leaf in found.leaves), default=1)
     first, tiles = columns[0], -1
-    each = max(1, TILE // prod(lengths[k] for k in columns[1:]))
+    each = max(1, (FOLDED_TILE if found.folds else TILE) // prod(lengths[k] for k in columns[1:]))
     outer = [k for k in axes if k not in (*columns, *rows)]
     if len(outer) > MAX_PERMUTED:
         return ()

@@ -35,13 +35,16 @@ def extents_of(found: Gathered) -> list[int]:
     return [max(column) for column in zip(*(s for s in found.shapes if s is not None), strict=True)]
 
 
-def cut(turned: Turned, axis: int, length: int) -> Turned:
-    """The same of so many elements of an axis, of all where that is 0."""
-    if not length:
+Tile = dict[int, int]  # how many elements of some axes are computed at a time
+
+
+def cut(turned: Turned, tile: Tile) -> Turned:
+    """The same of a tile."""
+    if not tile:
         return turned
 
     def shape(extents: Shape) -> Shape:
-        return intern_shape(tuple(length if k == axis and n != 1 else n for k, n in enumerate(extents)))
+        return intern_shape(tuple(n if n == 1 else tile.get(k, n) for k, n in enumerate(extents)))
 
     def layout(view: Layout) -> Layout:
         return layout_of(shape(view.shape), view.strides)
@@ -51,57 +54,59 @@ def cut(turned: Turned, axis: int, length: int) -> Turned:
     return replace(turned, found=found, target=layout(turned.target))
 
 
-def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> tuple[int, int] | None:
-    """The axis along which some elements are computed at a time, and how many: 0 where there is room for what all folds come to, of so many bytes at
-    each place of these axes. None where there is no such axis: all have it, and nothing counts it.
+def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> list[Tile]:
+    """In what pieces folds can be computed that come to so many bytes at each place of these axes, the best first: along an axis, or all at once where
+    there is room. None where there is no such axis: all have it, and nothing counts it.
     """
     found, target, shape = turned.found, turned.target, extents_of(turned.found)
     if not all(spaces) or max(spaces.values()) > beforehand.MOST:
-        return None
+        return []
     if all(room_for(prod(shape[k] for k in axes), len(spaces)) >= nbytes for axes, nbytes in spaces.items()):
-        return 0, 0
+        return [{}]
     taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
     taken |= {found.structure[n][1] for n in found.counters}
     own = own_axes(target.shape)
     near = {*own[-2:], *sorted(own, key=lambda k: -target.strides[k])[-2:]}
-    runs = dict[tuple[int, int], int]()
+    runs, others = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
     for k in {*own}.intersection(*spaces) - taken:
         each = max(prod(shape[j] for j in axes if j != k) * nbytes for axes, nbytes in spaces.items())
-        length = _length(shape[k], beforehand.ROOM // len(spaces) // each, k in near)
+        most = beforehand.ROOM // len(spaces) // each
         steps = zip(target.shape, target.strides, strict=True)
-        inner = prod(shape[k + 1 :]), prod(n for n, s in steps if s < target.strides[k])
-        if length > 1:
-            runs[k, length] = length * min(inner)
-    return max(runs, key=runs.__getitem__, default=None)
+        inner = min(prod(shape[k + 1 :]), prod(n for n, s in steps if s < target.strides[k]))
+        exact, about = _length(shape[k], most, k in near), _length(shape[k], most, near=False)
+        runs |= {(k, exact): exact * inner} if exact > 1 else {}
+        others |= {(k, about): about * inner} if about > 1 else {}
+    runs |= others if runs and prod(shape) > FAR else {}
+    return [{k: length} for k, length in sorted(runs, key=lambda each: -runs[each])]
 
 
-def is_streamed_better(turned: Turned, axis: int, length: int) -> bool:
-    """Whether folds across rows that are all there is are better not computed so many elements of an axis at a time: where too few follow each other in
-    memory, and little is stored.
+def is_streamed_better(turned: Turned, tile: Tile) -> bool:
+    """Whether folds across rows that are all there is are better not computed in pieces: where too few elements follow each other in memory, and little is
+    stored.
     """
     found, shape, target = turned.found, extents_of(turned.found), turned.target
     along = any(len(shape) - 1 in found.structure[n][0].map.axes for n in found.folds)
-    if not length or along or prod(shape) <= FAR:
+    if not tile or along or prod(shape) <= FAR:
         return False
-    run = _run(shape, {axis: length}, target)
+    run = _run(shape, tile, target)
     return run < FEWEST_RUN or (run < STREAMED_RUN and prod(shape) >= LITTLE * target.size)
 
 
-def tile_of(turned: Turned, room: int, other: Mapping[int, int] | None = None) -> dict[int, int] | None:
-    """How many elements of some axes are computed at a time, so that all are no more than there is room for, and enough follow each other in memory and in
-    the target; None where that cannot be, or where in another tile as many follow each other.
+def tile_of(turned: Turned, room: int, other: Tile | None = None) -> Tile | None:
+    """A tile of which all elements are no more than there is room for, and enough follow each other in memory and in the target; None where there is
+    none, or where in another tile as many do.
     """
     shape, target = extents_of(turned.found), turned.target
     tile = _tile(turned, room, FILLED)
     if prod(shape) <= FAR or (tile is not None and _run(shape, tile, target) >= LEAST_RUN):
         return tile
-    if other is not None and _run(shape, other, target) >= LEAST_RUN:
+    if other is not None and _run(shape, other, target) >= LEAST_RUN and _run_of_target(shape, other, target) >= FILLED:
         return None
     tile = _tile(turned, room, RUN)
     return tile if tile is not None and _run(shape, tile, target) >= LEAST_RUN else None
 
 
-def _tile(turned: Turned, room: int, least: int) -> dict[int, int] | None:
+def _tile(turned: Turned, room: int, least: int) -> Tile | None:
     """A tile where so many elements are to follow each other in memory, and as many in the target as fill squares, if possible."""
     found, target, shape = turned.found, turned.target, list(extents_of(turned.found))
     taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
@@ -126,11 +131,20 @@ def _tile(turned: Turned, room: int, least: int) -> dict[int, int] | None:
     return dict(sorted(out.items())) if prod(shape) <= room else None
 
 
-def _run(shape: Sequence[int], tile: Mapping[int, int], target: Layout) -> int:
+def _run(shape: Sequence[int], tile: Tile, target: Layout) -> int:
     """How many elements follow each other in memory."""
-    own = own_axes(target.shape)
-    cut_at = next((k for k in reversed(own) if k in tile), None)
-    return prod(tile.get(k, shape[k]) for k in own if cut_at is None or k >= cut_at)
+    return _following(shape, tile, own_axes(target.shape))
+
+
+def _run_of_target(shape: Sequence[int], tile: Tile, target: Layout) -> int:
+    """And in the target."""
+    return _following(shape, tile, sorted(own_axes(target.shape), key=lambda k: -target.strides[k]))
+
+
+def _following(shape: Sequence[int], tile: Tile, axes: Sequence[int]) -> int:
+    """How many elements of a tile follow each other along some axes, the innermost last."""
+    cut_at = next((n for n, k in enumerate(reversed(axes)) if k in tile), len(axes))
+    return prod(tile.get(k, shape[k]) for k in axes[::-1][: cut_at + 1])
 
 
 def _chain(shape: Sequence[int], axes: Iterable[int], least: int) -> dict[int, int]:

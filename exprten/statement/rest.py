@@ -20,7 +20,7 @@ from .gather import WEAK, Gathered
 from .lying import TILED, across, fills_squares, rows_apart
 from .memory_order import Turned, in_memory_order
 from .orders import runs_onto
-from .pieces import EXACT, cut, extents_of, is_for, is_streamed_better, pieces_of
+from .pieces import EXACT, Tile, cut, extents_of, is_for, is_streamed_better, pieces_of
 from .signature import Flat, Rest
 from .walk import Given, Walk
 from .whole import is_better_whole, may_be_whole, whole_first
@@ -76,11 +76,26 @@ def _folds_first(
     """The loops of what is left when folds are computed before; `names` are those of the extents in the order of memory, `numbers` those that its axes
     have in the walk.
     """
-    own, (leaves, folds), spaces = own_axes(turned.target.shape), _outside(turned.found), _spaces(turned.found)
-    pieces = pieces_of(turned, spaces)
-    if pieces is None or (not leaves and is_streamed_better(turned, *pieces)):
+    leaves, spaces = _outside(turned.found)[0], _spaces(turned.found)
+    tiles = pieces_of(turned, spaces)
+    if not tiles or (not leaves and is_streamed_better(turned, tiles[0])):
         return None
-    extents, turned = extents_of(turned.found), cut(turned, *pieces)
+    found = (_folds_first_in(tile, walk, given, turned, spaces, names, numbers) for tile in tiles)
+    return next(filter(None, found), None)
+
+
+def _folds_first_in(
+    tile: Tile,
+    walk: Walk,
+    given: Given,
+    turned: Turned,
+    spaces: Mapping[tuple[int, ...], int],
+    names: Sequence[str],
+    numbers: Mapping[int, int],
+) -> Walk | None:
+    """The same in pieces."""
+    own, (leaves, folds) = own_axes(turned.target.shape), _outside(turned.found)
+    extents, turned = extents_of(turned.found), cut(turned, tile)
     order = sorted(own, key=lambda k: -turned.target.strides[k])
     rest, flat = _left(
         turned.found,
@@ -89,23 +104,22 @@ def _folds_first(
         _strides(turned, order, leaves, folds, given),
         len(given.layouts),
     )
-    axis, length = pieces
     plain = flat is None and not rest.tiles and not rest.short
-    if (plain and (leaves or length)) or (rest.short and leaves and walk.short and length):
+    if (plain and (leaves or tile)) or (rest.short and leaves and walk.short and tile):
         return None  # all that is not done at once is read again
-    alone, uneven = folds_alone(turned, given.numbers, names), length and extents[axis] % length > 0
-    if uneven and length <= EXACT and (rest.squares or any(is_for(each, names[axis]) for each in alone)):
+    alone, uneven = folds_alone(turned, given.numbers, names), [k for k, n in tile.items() if extents[k] % n]
+    if any(tile[k] <= EXACT and (rest.squares or any(is_for(each, names[k]) for each in alone)) for k in uneven):
         return None
-    if uneven and flat and flat.columns[-1] == numbers[axis]:
+    if flat and flat.columns[-1] in {numbers[k] for k in uneven}:
         flat = replace(flat, paired=(), each=1)
     rest = replace(
         rest,
         memory=tuple(names),
         first=_room(turned.found, spaces, names),
         alone=alone,
-        pieces=(numbers[axis],) if length else (),
+        pieces=tuple(numbers[k] for k in tile),
     )
-    return replace(walk, rest=rest, flat=flat, pieces=(length,) if length else (), short=0, packed=False, beside=False)
+    return replace(walk, rest=rest, flat=flat, pieces=tuple(tile.values()), short=0, packed=False, beside=False)
 
 
 def _room(found: Gathered, spaces: Collection[tuple[int, ...]], names: Sequence[str]) -> First:

@@ -78,8 +78,7 @@ def whole_first(
     if lengths is None:
         return None
     extents = extents_of(turned.found)
-    for axis, length in lengths.items():
-        turned = cut(turned, axis, length)
+    turned = cut(turned, lengths)
     whole, copy = whole_alone(turned, given.numbers, names), copy_alone(turned, key, names)
     uneven = [names[k] for k, length in lengths.items() if extents[k] % length]
     if (

@@ -194,9 +194,9 @@ def _read(stmt: Reduce) -> list[Load]:
     return [x for x in computed([b for node in stmt.folds for b in node.bodies], stmt.axis) if isinstance(x, Load)]
 
 
-def packed_rows(stmt: Stmt, many: int, axis: Axis, count: Value) -> list[Stmt]:
-    """The loop along packed rows of `many` elements, each of which is read by columns: it fetches what comes some pages later. There are so many rows in
-    all loops and pieces.
+def packed_rows(stmt: Stmt, many: int, axis: Axis, extent: Value, count: Value) -> list[Stmt]:
+    """The loop along packed rows of `many` elements, each of which is read by columns: it fetches what comes some pages later, if so many follow. There are
+    `count` rows in all loops and pieces.
     """
     if not isinstance(stmt, Vector) or stmt.lanes == 1:
         return [stmt]
@@ -206,7 +206,7 @@ def packed_rows(stmt: Stmt, many: int, axis: Axis, count: Value) -> list[Stmt]:
         return [stmt]
     nbytes = many * max(leaf.itemsize for leaf in rows)
     ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + AHEAD_BYTES // nbytes})) for x in rows.values())
-    return _with(stmt, ahead, count >= FAR_BYTES // nbytes)
+    return _with(stmt, ahead, both(count >= FAR_BYTES // nbytes, extent >= AHEAD_BYTES // nbytes))
 
 
 def _with(stmt: Vector, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:

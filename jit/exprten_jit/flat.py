@@ -14,7 +14,7 @@ from math import prod
 from .bring import FEWEST_BETWEEN, Bring, Offsets, Spread
 from .derived import apply
 from .dtypes import INDEX
-from .ir import Axis, Leaf, Load, Local, Op, Store, Value, index, load, local
+from .ir import Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local
 from .ir import axis as named_axis
 from .kernel import Kernel
 from .nest import FIRST, Blocks, Fetch, Loop, Machine, Nest, Stmt
@@ -27,6 +27,8 @@ LONGEST = 2 * LONG  # where nothing is turned
 MOST_DEEP = 2 * DEEP  # where that runs on over several axes
 BOTH, BOTH_BYTES = 64, 256  # of both, where something is computed along the source and has no more bytes
 MOST_LANES = 16
+STAYS = 512 << 10  # bytes of a piece that are still in the second cache when they are read again
+FETCHED = 2 * DEEP  # elements of a column of a tile: of so many they are fetched for what is made of them
 MANY = 4  # tiles along the rows: of fewer those along the columns are fetched
 ROOM = 48 << 10  # bytes of scratch: folds that were computed before may have as much as `beforehand.ROOM`
 COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
@@ -184,6 +186,7 @@ class _Tiles:
         self.length = columns.most + MOST_LANES  # elements from row to row of scratch: a vector more
         self.brought: list[Bring | Spread] = []
         self.made: list[Store] = []
+        self.later: list[Load] = []  # where a later tile begins to read for what is made
         known = {x: self._turned_later(x) for x in along_rows}
         for x in self._apart([substitute(s.value, known) for s in kernel.stores]):
             known[x] = self._known(x)
@@ -191,6 +194,13 @@ class _Tiles:
             replace(s, offset=self._moved(s.leaf, s.offset), value=substitute(s.value, known)) for s in kernel.stores
         )
         self.kernel = replace(kernel, stores=tuple(stores))
+
+    @property
+    def read_again(self) -> Value:
+        """Whether what is made of columns comes from memory, and these are long."""
+        assert self.rows is not None, "values along rows"
+        many, size = prod((n for _, n in self.original.axes), start=index(1)), self.original.stores[0].leaf.itemsize
+        return both(self.far, both(many >= STAYS // size, self.rows.many >= FETCHED))
 
     @property
     def scratch(self) -> tuple[tuple[int, Leaf], ...]:
@@ -205,6 +215,10 @@ class _Tiles:
         made = Leaf(f"made{len(self.made)}", value.dtype)
         at = COLUMN * (self.rows.most + MOST_LANES) + ROW
         self.made.append(Store(made, at, self._over_tiles(value)))
+        for x in _elements([value]):
+            if isinstance(x, Load) and x.leaf in self.original.leaves:
+                first = substitute(self._moved(x.leaf, x.offset), {ROW: index(0)})
+                self.later += [load(x.leaf, first + self._further(x))] if COLUMN in first.free else []
         return self._turned(load(made, at))
 
     def _turned(self, x: Value, origin: Load | None = None, each: int = 1) -> Value:
@@ -342,13 +356,14 @@ class _Tiles:
             return []
         done, stores, within = set(done), tuple(self.made), bound | {COLUMN}
         body = loop_over(self.kernel, self.machine, ROW, index(0), self.rows.many, stores, within, done)
-        return [Loop(COLUMN, self.columns.many, tuple(body))]
+        fetching = [Fetch(tuple(self.later), self.read_again, self.rows.many)] if self.later else []
+        return [Loop(COLUMN, self.columns.many, (*fetching, *body))]
 
     def _placed(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is known so far."""
         needed = [x.load.offset if isinstance(x, Bring) else x.value for x in self.brought]
         needed += [y for x in self.brought if isinstance(x, Bring) for y in (x.further, x.far)]
-        needed += roots_of(self.made)
+        needed += [*roots_of(self.made), *([self.far] if self.rows else []), *([self.read_again] if self.later else [])]
         return place([*roots_of(self.kernel.stores), *needed], self.machine, bound, done)
 
     def _row(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:

@@ -213,7 +213,7 @@ def _open(
         placed, kernel = kept(kernel, machine, placed, axis, high)
         *rest, last = _innermost(kernel, machine, axis, low, high, bound, done)
         if kernel.packed:
-            return [*placed, *rest, *packed_rows(last, kernel.written, axis, kernel.every)]
+            return [*placed, *rest, *packed_rows(last, kernel.written, axis, high, kernel.every)]
         if axis is ONE:
             return [*folded_rows(placed, kernel, bound), *rest, last]
         return [*placed, *rest, *next_row(last, placed, kernel, axis, high, bound)]

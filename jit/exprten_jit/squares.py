@@ -171,7 +171,7 @@ def taken_apart(
     assert isinstance(vector, Vector), "a loop"
     groups = dict.fromkeys((x.leaf, row_of(x, row, many)) for x in rows)
     count = replace(kernel, axes=tuple(loop for loop in kernel.axes if loop[0] is not row)).every
-    return [*before, *packed_rows(replace(vector, groups=tuple(groups)), many, column, count)]
+    return [*before, *packed_rows(replace(vector, groups=tuple(groups)), many, column, last, count)]
 
 
 def _work(values: Sequence[Value]) -> int:
