@@ -161,6 +161,43 @@ def test_folds_across_memory_are_fetched(shape, order, axis, name):
     _assert_stored(target, statement, result)
 
 
+@pytest.mark.parametrize(
+    ("shape", "order", "axis"),
+    [
+        ((4, 0, 16, 48), (3, 2, 1, 0), 2),  # what is made along columns of 48 of a tile
+        ((5, 7, 0), (2, 1, 0), 0),
+        ((0, 5, 32, 33), (3, 2, 0, 1), 3),  # in pieces
+        ((64, 16, 0, 32), (0, 3, 2, 1), 0),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_is_left_of_folds_is_fetched(shape, order, axis, dtype):
+    values = np.random.default_rng(0).standard_normal(_shaped(shape, BYTES + (1 << 18))).astype(dtype)
+    view = values.transpose(order)
+    source, target = xt.asarray(view), xt.zeros(view.shape, dtype)
+    value = (source - xt.mean(source, axis, keepdims=True)) / xt.std(source, axis, keepdims=True)
+    assert "@llvm.prefetch" in xt.plan(target, value).llvm
+    wide = view.astype(np.float64)
+    want = (wide - wide.mean(axis, keepdims=True)) / wide.std(axis, keepdims=True)
+    for threads in (1, 2):
+        target[...] = -9
+        with xt.options(num_threads=threads):
+            target[...] = value
+        np.testing.assert_allclose(target.numpy(), want, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("columns", [6, 11])
+def test_packed_rows_are_fetched_in_pieces(columns):
+    """Rows are one after the other in each piece, but of a piece alone nobody would say that they come from memory."""
+    values = np.random.default_rng(0).integers(-4, 5, (6, 40_000, columns)).astype(np.float32)
+    view = values.transpose(2, 1, 0)
+    target, statement = xt.zeros(view.shape[1:]), xt.max(xt.asarray(view), 0)
+    plan = xt.plan(target, statement)
+    assert "@pieces" in plan.llvm
+    assert "@llvm.prefetch" in plan.llvm
+    _assert_stored(target, statement, view.max(0))
+
+
 @pytest.mark.parametrize(("shape", "order"), [((0, 31, 7), (1, 0, 2)), ((0, 16, 33), (1, 2, 0)), ((0, 512), (1, 0))])
 def test_wholes_in_pieces_have_the_bits_of_what_is_not_copied(shape, order):
     values = np.random.default_rng(0).standard_normal(_shaped(shape, BYTES + (1 << 19))).astype(np.float32)

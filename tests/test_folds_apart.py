@@ -83,6 +83,34 @@ def test_what_is_stored_in_pieces_is_stored_once(mode: str) -> None:
     np.testing.assert_allclose(y.numpy(), want, 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("shape", "order", "axis", "whole"),
+    [
+        ((264, 16, 31, 128), (0, 3, 2, 1), 0, False),  # 4 of 31, so that rows of 128 stay whole
+        ((3177, 5, 32, 6), (3, 2, 0, 1), 1, True),  # of what stores 15 elements at a time all is computed, and copied
+        ((7, 16, 16, 400), (0, 1, 3, 2), 0, True),  # of what would be scattered too
+        ((6, 9020, 31), (1, 2, 0), 1, True),
+    ],
+    ids=str,
+)
+def test_pieces_have_rows_of_memory_and_of_the_target(
+    shape: tuple[int, ...], order: tuple[int, ...], axis: int, whole: bool
+) -> None:
+    data = numbers(shape)
+    source = xt.asarray(data) if shape[0] > 200 else xt.transpose(xt.asarray(data), order)
+    y = xt.zeros(source.shape)
+    if shape[0] > 200:
+        y = xt.transpose(xt.zeros([shape[k] for k in order]), tuple(np.argsort(order)))
+    value = (source - xt.mean(source, axis, keepdims=True)) / xt.std(source, axis, keepdims=True)
+    plan = xt.plan(y, value)
+    assert ("whole[" in plan.nest) == whole
+    assert in_pieces(plan) > 1
+    plan.run()
+    wide = source.numpy().astype(np.float64)
+    want = (wide - wide.mean(axis, keepdims=True)) / wide.std(axis, keepdims=True)
+    np.testing.assert_allclose(y.numpy(), want, 1e-4, 1e-5)
+
+
 def test_what_reads_other_folds_is_not_arranged_as_what_reads_none() -> None:
     """The sum over two axes is one over rows inside of another, with the axes of the greatest of each row, but reads folds of other axes."""
     data = numbers((17, 22, 12))

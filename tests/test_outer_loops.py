@@ -40,6 +40,20 @@ def test_columns_run_on_inside_of_other_loops() -> None:
     assert loops(normalised(x, 1))[:2] == ["for i2", "columns i0i3"]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int16])
+def test_short_axes_run_inside_of_tiles(dtype: type) -> None:
+    """Of rows of 168 elements a tile would read 21 at a time, in 8 passes."""
+    memory = numbers((2**16, 8, 3, 7), dtype)
+    x, y = xt.transpose(xt.asarray(memory), (3, 2, 1, 0)), xt.empty((7, 3, 8, 2**16), dtype)
+    lines = [line.strip().split()[:3] for line in xt.plan(y, x + 1).nest.splitlines()]
+    found = [(name, where) for name, where, *_ in lines if name == "for"]
+    assert found[:3] == [("for", "i3"), ("for", "i2"), ("for", "i1")]
+    for threads in (1, 2):
+        with xt.options(num_threads=threads):
+            y[...] = x + 1
+        assert_same_bits(y.numpy(), memory.transpose(3, 2, 1, 0) + dtype(1), str(dtype))
+
+
 @pytest.mark.parametrize("function", [normalised, softmax, xt.sum, xt.max, xt.argmax])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
 @pytest.mark.parametrize(
