@@ -87,7 +87,7 @@ def _pays(many: int, folded: Sequence[int], near: Collection[int], stored: bool)
     if many <= SURELY[stored]:
         return True
     few = stored or (many <= MOST_FOLDED and max(folded) <= MOST_ROWS)
-    return few and not any(n in ((2, 16) if stored else (2, 4, 8, 16)) for n in near)
+    return few and not any(n in ((2, 16, 32) if stored else (2, 4, 8, 16)) for n in near)
 
 
 def named(
