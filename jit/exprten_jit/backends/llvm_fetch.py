@@ -10,6 +10,7 @@ from ..nest import FIRST, LINE, SECOND, Fetch, Reduce
 from ..rewrite import affine, steps
 from .llvm_memory import Known, Where
 from .llvm_neighbours import Neighbours
+from .llvm_text import INDEX_TYPE
 
 
 class Fetching(Neighbours):
@@ -32,11 +33,12 @@ class Fetching(Neighbours):
             if isinstance(stmt.count, Const):
                 self.fetch_from([x], known, int(stmt.count.value) * size, locality=stmt.locality)
                 continue
-            count = self.value(stmt.count, known, None).name
+            t, count = self.text, self.value(stmt.count, known, None).name
             first = self._pointer(x.leaf.name, x.leaf.dtype, self.value(x.offset, known, None).name)
-            self.text.loop(
-                "0", self.text.index("mul", count, size), LINE, partial(self._fetch_line, first, stmt.locality)
-            )
+            before = t.index("and", t.let(f"ptrtoint ptr {first} to i64", INDEX_TYPE).name, LINE - 1)  # in its line
+            end, back = t.index("add", t.index("mul", count, size), before), t.index("sub", "0", before)
+            lines = t.index("and", t.index("add", end, LINE - 1), -LINE)
+            t.loop("0", lines, LINE, partial(self._fetch_line, t.further(first, "i8", back), stmt.locality))
 
     def _fetch_line(self, first: str, locality: int, n: str) -> None:
         self.fetch_bytes(self.text.let(f"getelementptr i8, ptr {first}, i64 {n}", "ptr").name, LINE, locality=locality)
