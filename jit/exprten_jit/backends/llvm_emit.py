@@ -308,7 +308,8 @@ class Loops(Outer):
         self, stmt: Vector, known: Known, i: str, lanes: int, groups: int, mask: str | None, stream: bool = False
     ) -> None:
         """`groups` times `lanes` indices from `i`: everything is loaded and computed before anything is stored."""
-        if stmt.far is not None and mask is None and lanes > 1 and groups == stmt.unroll:
+        first = groups == stmt.unroll and mask is None
+        if stmt.far is not None and lanes > 1 and (first or stmt.short or stmt.whole):
             t = self.text
             t.when(
                 known[stmt.far].name,
