@@ -16,7 +16,7 @@ from .alone import own_axes
 from .gather import Gathered
 from .lying import MOST_WOVEN
 from .memory_order import Turned
-from .signature import Alone
+from .signature import Alone, Ways
 
 FILLED = MOST_WOVEN + 1  # elements that fill squares
 EXACT = 64  # elements: of an axis of so few kernels may be for their number
@@ -65,8 +65,7 @@ def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> list[Til
         return [{}]
     taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
     taken |= {found.structure[n][1] for n in found.counters}
-    own = own_axes(target.shape)
-    near = {*own[-2:], *sorted(own, key=lambda k: -target.strides[k])[-2:]}
+    own, near = own_axes(target.shape), near_axes(target)
     runs, others = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
     for k in {*own}.intersection(*spaces) - taken:
         each = max(prod(shape[j] for j in axes if j != k) * nbytes for axes, nbytes in spaces.items())
@@ -78,6 +77,18 @@ def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> list[Til
         others |= {(k, about): about * inner} if about > 1 else {}
     runs |= others if runs and prod(shape) > FAR else {}
     return [{k: length} for k, length in sorted(runs, key=lambda each: -runs[each])]
+
+
+def near_axes(target: Layout) -> set[int]:
+    """The two innermost ones, on either side."""
+    own = own_axes(target.shape)
+    return {*own[-2:], *sorted(own, key=lambda k: -target.strides[k])[-2:]}
+
+
+def leaves_few(turned: Turned, tile: Tile) -> bool:
+    """Whether the last piece has fewer elements of an axis than what turns them needs, which the others have."""
+    shape, near = extents_of(turned.found), near_axes(turned.target)
+    return any(0 < shape[k] % n <= MOST_WOVEN for k, n in tile.items() if k in near)
 
 
 def is_streamed_better(turned: Turned, tile: Tile) -> bool:
@@ -125,7 +136,7 @@ def _tile(turned: Turned, room: int, least: int) -> Tile | None:
         most = max(near.get(k, 1), room // others)
         length, enough = _length(shape[k], min(most, shape[k]), k in near), min(near.get(k, 1), FILLED)
         if length < enough and shape[k] >= MANY * most:
-            length = most
+            length = max((n for n in range(enough, most + 1) if shape[k] % n > MOST_WOVEN), default=most)
         if length >= enough:
             shape[k] = out[k] = length
     return dict(sorted(out.items())) if prod(shape) <= room else None
@@ -173,6 +184,11 @@ def _length(extent: int, most: int, near: bool) -> int:
             if each <= most and extent - each * (count - 1) > MOST_WOVEN:
                 return each
     return exact
+
+
+def turns(ways: Ways) -> bool:
+    """Whether something is turned in registers."""
+    return ways.squares or ways.tiles
 
 
 def is_for(alone: Alone, name: str, squares: bool = True) -> bool:

@@ -15,7 +15,7 @@ from .alone import copy_alone, own_axes, own_of, whole_alone
 from .gather import WEAK, Gathered
 from .lying import MOST_WOVEN, TILED
 from .memory_order import Turned
-from .pieces import cut, extents_of, is_for, tile_of
+from .pieces import cut, extents_of, is_for, leaves_few, tile_of, turns
 from .signature import Alone, Rest
 from .walk import Given, Walk
 
@@ -77,7 +77,7 @@ def whole_first(
     lengths = tile_of(turned, beforehand.WHOLE_ROOM // key.dtype.itemsize, other)
     if lengths is None:
         return None
-    extents = extents_of(turned.found)
+    extents, few = extents_of(turned.found), leaves_few(turned, lengths)
     turned = cut(turned, lengths)
     whole, copy = whole_alone(turned, given.numbers, names), copy_alone(turned, key, names)
     uneven = [names[k] for k, length in lengths.items() if extents[k] % length]
@@ -85,6 +85,7 @@ def whole_first(
         whole is None
         or copy is None
         or any(is_for(each, name, squares=False) for each in (whole, copy) for name in uneven)
+        or (few and (copy.ways.flat is None or turns(whole.ways)))
     ):
         return None
     rest = Rest(
