@@ -11,6 +11,7 @@ from exprten_jit import beforehand
 from test_drawn_blocks import forget, softmax
 
 import exprten as xt
+from exprten.statement import pieces
 
 SUMS = (
     # source, its order, the folded axis, what the nest says
@@ -109,6 +110,29 @@ def test_pieces_have_rows_of_memory_and_of_the_target(
     wide = source.numpy().astype(np.float64)
     want = (wide - wide.mean(axis, keepdims=True)) / wide.std(axis, keepdims=True)
     np.testing.assert_allclose(y.numpy(), want, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("columns", [496, 500])
+@pytest.mark.parametrize("room", [9 * 960, 10 * 960, 11 * 960])
+@pytest.mark.parametrize(
+    "function", [softmax, lambda x, axis: x - xt.max(x, axis, keepdims=True)], ids=["softmax", "less"]
+)
+def test_a_last_piece_of_few_elements_is_not_turned(
+    function: Any, room: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What turns squares reads whole ones: of the last 6 of 496 elements, 10 at a time, it would read what is before them."""
+    monkeypatch.setattr(beforehand, "ROOM", room)
+    monkeypatch.setattr(beforehand, "WHOLE_ROOM", 256)
+    monkeypatch.setattr(pieces, "FAR", 0)
+    data = numbers((3, 12, 40, columns))
+    x = xt.transpose(xt.asarray(data), (0, 1, 3, 2))
+    forget()
+    with xt.options(num_threads=1):
+        plan = xt.plan(xt.empty(x.shape), function(x, 1))
+        found = plan.run().numpy()
+    wide = data.astype(np.float64) - data.max(1, keepdims=True)
+    want = np.exp(wide) / np.exp(wide).sum(1, keepdims=True) if function is softmax else wide
+    np.testing.assert_allclose(found, want.transpose(0, 1, 3, 2), 1e-4, 1e-5)
 
 
 def test_what_reads_other_folds_is_not_arranged_as_what_reads_none() -> None:

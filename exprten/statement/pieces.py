@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -16,6 +17,7 @@ from .alone import own_axes
 from .gather import Gathered
 from .lying import MOST_WOVEN
 from .memory_order import Turned
+from .orders import MAX_PERMUTED
 from .signature import Alone, Ways
 
 FILLED = MOST_WOVEN + 1  # elements that fill squares
@@ -85,9 +87,9 @@ def near_axes(target: Layout) -> set[int]:
     return {*own[-2:], *sorted(own, key=lambda k: -target.strides[k])[-2:]}
 
 
-def leaves_few(turned: Turned, tile: Tile) -> bool:
-    """Whether the last piece has fewer elements of an axis than what turns them needs, which the others have."""
-    shape, near = extents_of(turned.found), near_axes(turned.target)
+def leaves_few(turned: Turned, tile: Tile, near: Collection[int]) -> bool:
+    """Whether the last piece has fewer elements of one of these axes than what turns them needs, which the others have."""
+    shape = extents_of(turned.found)
     return any(0 < shape[k] % n <= MOST_WOVEN for k, n in tile.items() if k in near)
 
 
@@ -103,33 +105,50 @@ def is_streamed_better(turned: Turned, tile: Tile) -> bool:
     return run < FEWEST_RUN or (run < STREAMED_RUN and prod(shape) >= LITTLE * target.size)
 
 
-def tile_of(turned: Turned, room: int, other: Tile | None = None) -> Tile | None:
-    """A tile of which all elements are no more than there is room for, and enough follow each other in memory and in the target; None where there is
-    none, or where in another tile as many do.
+def tiles_of(turned: Turned, room: int, other: Tile | None = None) -> list[Tile]:
+    """Tiles of which all elements are no more than there is room for, and enough follow each other in memory and in the target, the best first; none
+    where in another tile as many do.
     """
     shape, target = extents_of(turned.found), turned.target
     tile = _tile(turned, room, FILLED)
-    if prod(shape) <= FAR or (tile is not None and _run(shape, tile, target) >= LEAST_RUN):
-        return tile
-    if other is not None and _run(shape, other, target) >= LEAST_RUN and _run_of_target(shape, other, target) >= FILLED:
-        return None
-    tile = _tile(turned, room, RUN)
-    return tile if tile is not None and _run(shape, tile, target) >= LEAST_RUN else None
+    if prod(shape) <= FAR:
+        return [] if tile is None else [tile]
+    found = [] if tile is None or _run(shape, tile, target) < LEAST_RUN else [tile]
+    if (
+        not found
+        and other is not None
+        and min(_run(shape, other, target) // LEAST_RUN, _run_of_target(shape, other, target) // FILLED)
+    ):
+        return []
+    near = chained(turned, RUN)
+    orders = itertools.permutations(near) if len(near) <= MAX_PERMUTED else ()
+    others = filter(None, (_tile(turned, room, RUN), *(_tile(turned, room, RUN, order) for order in orders)))
+    every = {tuple(each.items()): each for each in others if _run(shape, each, target) >= LEAST_RUN}.values()
+    return [*found, *sorted(every, key=lambda each: (len(each), -_run_of_target(shape, each, target)))]
 
 
-def _tile(turned: Turned, room: int, least: int) -> Tile | None:
-    """A tile where so many elements are to follow each other in memory, and as many in the target as fill squares, if possible."""
-    found, target, shape = turned.found, turned.target, list(extents_of(turned.found))
-    taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
-    own, out = own_axes(target.shape), dict[int, int]()
+def chained(turned: Turned, least: int = FILLED) -> dict[int, int]:
+    """The axes that are innermost in memory until so many elements follow each other, and in the target until these fill squares; and how many of each that
+    takes.
+    """
+    shape, own = extents_of(turned.found), own_axes(turned.target.shape)
     chains = [
         _chain(shape, reversed(own), least),
-        _chain(shape, sorted(own, key=lambda k: target.strides[k]), FILLED),
+        _chain(shape, sorted(own, key=lambda k: turned.target.strides[k]), FILLED),
     ]
-    near = {k: max(chain.get(k, 1) for chain in chains) for chain in chains for k in chain}
-    far = [k for k in own if k not in near]
+    return {k: max(chain.get(k, 1) for chain in chains) for chain in chains for k in chain}
+
+
+def _tile(turned: Turned, room: int, least: int, order: Sequence[int] = ()) -> Tile | None:
+    """A tile where so many elements are to follow each other in memory, and as many in the target as fill squares, if possible: these axes are cut in this
+    order.
+    """
+    found, target, shape = turned.found, turned.target, list(extents_of(turned.found))
+    taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
+    own, out, near = own_axes(target.shape), dict[int, int](), chained(turned, least)
     alone = {k for k in near if near[k] <= room * shape[k] // prod(shape) < shape[k]}  # to cut one of these is enough
-    for k in (*far, *sorted(near, key=lambda k: (k not in alone, k if k in alone else -shape[k]))):
+    usual = sorted(near, key=lambda k: (k not in alone, k if k in alone else -shape[k]))
+    for k in (*(k for k in own if k not in near), *(order or usual)):
         others = prod(shape) // shape[k]
         if k in taken or others * shape[k] <= room:
             continue

@@ -20,7 +20,7 @@ from .gather import WEAK, Gathered
 from .lying import TILED, across, fills_squares, rows_apart
 from .memory_order import Turned, in_memory_order
 from .orders import runs_onto
-from .pieces import EXACT, Tile, cut, extents_of, is_for, is_streamed_better, leaves_few, pieces_of, turns
+from .pieces import EXACT, Tile, cut, extents_of, is_for, is_streamed_better, leaves_few, near_axes, pieces_of, turns
 from .signature import Flat, Rest
 from .walk import Given, Walk
 from .whole import is_better_whole, may_be_whole, whole_first
@@ -110,7 +110,7 @@ def _folds_first_in(
     alone, uneven = folds_alone(turned, given.numbers, names), [k for k, n in tile.items() if extents[k] % n]
     if any(tile[k] <= EXACT and (rest.squares or any(is_for(each, names[k]) for each in alone)) for k in uneven):
         return None
-    if leaves_few(before, tile) and (flat is None or any(turns(each.ways) for each in alone)):
+    if leaves_few(before, tile, near_axes(before.target)) and (flat is None or any(turns(each.ways) for each in alone)):
         return None
     if flat and flat.columns[-1] in {numbers[k] for k in uneven}:
         flat = replace(flat, paired=(), each=1)

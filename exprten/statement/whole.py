@@ -15,7 +15,7 @@ from .alone import copy_alone, own_axes, own_of, whole_alone
 from .gather import WEAK, Gathered
 from .lying import MOST_WOVEN, TILED
 from .memory_order import Turned
-from .pieces import cut, extents_of, is_for, leaves_few, tile_of, turns
+from .pieces import Tile, chained, cut, extents_of, is_for, leaves_few, tiles_of, turns
 from .signature import Alone, Rest
 from .walk import Given, Walk
 
@@ -74,13 +74,18 @@ def whole_first(
     """
     tile_else = dict(zip(first.rest.pieces, first.pieces, strict=True)) if first and first.rest else None
     other = tile_else and {k: tile_else[n] for k, n in numbers.items() if n in tile_else}
-    lengths = tile_of(turned, beforehand.WHOLE_ROOM // key.dtype.itemsize, other)
-    if lengths is None:
-        return None
-    extents, few = extents_of(turned.found), leaves_few(turned, lengths)
-    turned = cut(turned, lengths)
+    tiles = tiles_of(turned, beforehand.WHOLE_ROOM // key.dtype.itemsize, other)
+    return next(filter(None, (_whole_in(tile, walk, given, turned, names, numbers, key) for tile in tiles)), None)
+
+
+def _whole_in(
+    tile: Tile, walk: Walk, given: Given, turned: Turned, names: Sequence[str], numbers: Mapping[int, int], key: Key
+) -> Walk | None:
+    """The same in pieces."""
+    extents, few = extents_of(turned.found), leaves_few(turned, tile, chained(turned))
+    turned = cut(turned, tile)
     whole, copy = whole_alone(turned, given.numbers, names), copy_alone(turned, key, names)
-    uneven = [names[k] for k, length in lengths.items() if extents[k] % length]
+    uneven = [names[k] for k, length in tile.items() if extents[k] % length]
     if (
         whole is None
         or copy is None
@@ -92,12 +97,12 @@ def whole_first(
         (),
         0,
         tuple(names),
-        pieces=tuple(numbers[k] for k in lengths),
+        pieces=tuple(numbers[k] for k in tile),
         whole=(whole, copy),
         exact=_exact(turned, whole, names),
     )
     return replace(
-        walk, rest=rest, flat=None, pieces=tuple(lengths.values()), short=0, packed=False, beside=False, block=None
+        walk, rest=rest, flat=None, pieces=tuple(tile.values()), short=0, packed=False, beside=False, block=None
     )
 
 
