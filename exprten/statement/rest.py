@@ -17,7 +17,7 @@ from .before import LEAST, names_of
 from .flat import LEAST as LEAST_ELEMENTS
 from .flat import flat_axes
 from .gather import WEAK, Gathered
-from .lying import TILED, across, fills_squares, rows_apart
+from .lying import MOST_WOVEN, across, fills_squares, rows_apart
 from .memory_order import Turned, in_memory_order
 from .orders import runs_onto
 from .pieces import EXACT, Tile, cut, extents_of, is_for, is_streamed_better, leaves_few, near_axes, pieces_of, turns
@@ -38,7 +38,7 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
         return walk
     onto = runs_onto(walk.axes, same, walk.extents)
     squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
-    if (walk.block or squares) and (onto is None or min(walk.extents) >= TILED):
+    if (walk.block or squares) and (onto is None or min(walk.extents) > MOST_WOVEN):
         return walk
     turned = in_memory_order(same, goal)
     if turned is None or any(goal.strides[k] <= 0 for k in walk.axes) or not _is_better(turned):
