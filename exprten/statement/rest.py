@@ -23,7 +23,7 @@ from .orders import runs_onto
 from .pieces import EXACT, Tile, cut, extents_of, is_for, is_streamed_better, leaves_few, near_axes, pieces_of, turns
 from .signature import Flat, Rest
 from .walk import Given, Walk
-from .whole import is_better_whole, may_be_whole, whole_first
+from .whole import is_better_whole, is_dear, may_be_whole, whole_first
 
 TURNED = 3  # axes in all: of columns of two that run on squares are turned at once
 
@@ -38,6 +38,8 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
         return walk
     onto = runs_onto(walk.axes, same, walk.extents)
     squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
+    masked = goal.strides[walk.axes[-1]] == 1 and walk.extents[-1] % (MOST_WOVEN + 1) > 0  # rows that stay rows
+    squares = squares and not (masked and key is not None and is_dear(same.found))
     if (walk.block or squares) and (onto is None or min(walk.extents) > MOST_WOVEN):
         return walk
     turned = in_memory_order(same, goal)

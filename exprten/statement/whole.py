@@ -37,7 +37,7 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     packed rows of few elements are read; or where each element takes something dear, which folds mostly take too. And where the elements of vectors would lie `apart`
     because it is stored along another axis than it is read.
     """
-    if _is_dear(turned.found):
+    if is_dear(turned.found):
         return True
     found, target, own = turned.found, turned.target, own_axes(turned.target.shape)
     inner = min(own, key=lambda k: target.strides[k])
@@ -48,7 +48,7 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     return first.flat is not None or bool(first.pieces) or few
 
 
-def _is_dear(found: Gathered) -> bool:
+def is_dear(found: Gathered) -> bool:
     """Whether something that costs much is computed for each element of what is stored."""
     own = own_of(found, len(found.structure) - 1)
     return any(
