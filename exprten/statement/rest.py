@@ -25,6 +25,7 @@ from .signature import Flat, Rest
 from .walk import Given, Walk
 from .whole import is_better_whole, is_dear, may_be_whole, whole_first
 
+ONE_NUMBER = ("sum", "prod", "max", "min")  # is all that these keep
 TURNED = 3  # axes in all: of columns of two that run on squares are turned at once
 
 
@@ -159,11 +160,14 @@ def _outside(found: Gathered) -> tuple[set[int], list[int]]:
 
 def _spaces(found: Gathered) -> dict[tuple[int, ...], int]:
     """The axes that Reduces have, and bytes at each of their places for what those of the same axes come to."""
-    out = dict[tuple[int, ...], int]()
+    out, least = dict[tuple[int, ...], int](), dict[tuple[int, ...], int]()
     for n in found.folds:
-        own = own_of(found, n)
-        out[own] = out.get(own, 0) + max(found.structure[n][0].dtype.itemsize, LEAST // 2)
-    return {own: max(LEAST, rounded_up(nbytes)) for own, nbytes in out.items()}
+        own, key = own_of(found, n), found.structure[n][0]
+        across = len(found.shapes[n] or ()) - 1 not in key.map.axes  # in pieces of whatever length
+        alone = across and key.dtype.kind == "f" and key.map.reducer in ONE_NUMBER
+        out[own] = out.get(own, 0) + max(key.dtype.itemsize, LEAST // 2)
+        least[own] = max(least.get(own, 0), LEAST // 2 if alone else LEAST)
+    return {own: max(least[own], rounded_up(nbytes)) for own, nbytes in out.items()}
 
 
 def _strides(
