@@ -39,8 +39,8 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
         return walk
     onto = runs_onto(walk.axes, same, walk.extents)
     squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
-    masked = goal.strides[walk.axes[-1]] == 1 and walk.extents[-1] % (MOST_WOVEN + 1) > 0  # rows that stay rows
-    squares = squares and not (masked and key is not None and is_dear(same.found))
+    if squares and key is not None and is_dear(same.found):  # not of rows that stay rows, and are no whole vectors
+        squares = goal.strides[walk.axes[-1]] != 1 or walk.extents[-1] % (MOST_WOVEN + 1) == 0
     if (walk.block or squares) and (onto is None or min(walk.extents) > MOST_WOVEN):
         return walk
     turned = in_memory_order(same, goal)
