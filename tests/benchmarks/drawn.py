@@ -1,7 +1,7 @@
 """Layouts drawn at random: `python tests/benchmarks/drawn.py`, with exprten installed.
 
 Sources of two to four axes are turned round in any order, or their targets are, and folded along any axis. Figures are those of `layouts.py`: each above `--limit`
-is printed, and how many there were. `--seed` draws others; what was printed may be given again, `--again FILE`, to see what has become of it.
+is printed, and how many there were. `--seed` draws others, `--packed` such as are folded along any axis but not turned; what was printed may be given again, `--again FILE`, to see what has become of it.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def read(line: str) -> Drawn:
     return Drawn(statement, int(axis), lengths, places, turned)
 
 
-def draw(count: int, statements: Sequence[str], chance: random.Random) -> Drawn:
-    """A layout of about so many elements."""
+def draw(count: int, statements: Sequence[str], chance: random.Random, packed: bool = False) -> Drawn:
+    """A layout of about so many elements; a `packed` one is viewed and stored as it lies."""
     ndim = chance.choice(AXES)
     shape = [count] * ndim
     while prod(shape[1:]) > count // 2:
@@ -65,7 +65,8 @@ def draw(count: int, statements: Sequence[str], chance: random.Random) -> Drawn:
     chance.shuffle(shape)
     statement = chance.choice(statements)
     turned = "target" if statement in STORED and chance.random() < 0.3 else "source"
-    return Drawn(statement, chance.randrange(ndim), tuple(shape), tuple(chance.sample(range(ndim), ndim)), turned)
+    axis, order = chance.randrange(ndim), tuple(chance.sample(range(ndim), ndim))
+    return Drawn(statement, axis, tuple(shape), tuple(range(ndim)) if packed else order, "source" if packed else turned)
 
 
 def cases(options: argparse.Namespace) -> Iterator[Drawn]:
@@ -75,13 +76,16 @@ def cases(options: argparse.Namespace) -> Iterator[Drawn]:
     chance = random.Random(options.seed)
     count = options.kib * 1024 // xt.empty(0, options.dtype).dtype.itemsize
     for _ in range(options.count):
-        yield draw(count, options.statements, chance)
+        yield draw(count, options.statements, chance, options.packed)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = options_of(__doc__)
     parser.add_argument("--count", type=int, default=200, help="layouts that are drawn")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--packed", action="store_true", help="nothing is turned round: folds along any axis of what is packed"
+    )
     parser.add_argument("--again", type=Path, help="a file of lines that were printed, measured in place of drawn ones")
     parser.add_argument("--limit", type=float, default=2, help="figures above it are printed")
     parser.set_defaults(rounds=5, places=3, seconds=5e-4)
