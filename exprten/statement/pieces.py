@@ -22,13 +22,11 @@ from .signature import Alone, Ways
 
 FILLED = MOST_WOVEN + 1  # elements that fill squares
 EXACT = 64  # elements: of an axis of so few kernels may be for their number
-RUN, LEAST_RUN = (
-    128,
-    96,
-)  # elements that are to follow each other in memory, and do at least, in a piece of what is not in the second cache
+RUN = 128  # elements that are to follow each other in memory, in a piece of what is not in the second cache
+LEAST_RUN = 96  # and do at least
 MANY = 8  # pieces: of so many the last may have any length
-STREAMED_RUN, LITTLE = 512, 16  # the same of folds alone, which take so many elements for each that they store
-FEWEST_RUN = 16
+STREAMED_RUN, LITTLE = 512, 16  # in pieces of folds alone, which take so many elements for each that they store
+FEWEST_RUN = 16  # in those of any
 FAR = 1 << 18  # elements that are not
 
 
@@ -114,11 +112,8 @@ def tiles_of(turned: Turned, room: int, other: Tile | None = None) -> list[Tile]
     if prod(shape) <= FAR:
         return [] if tile is None else [tile]
     found = [] if tile is None or _run(shape, tile, target) < LEAST_RUN else [tile]
-    if (
-        not found
-        and other is not None
-        and min(_run(shape, other, target) // LEAST_RUN, _run_of_target(shape, other, target) // FILLED)
-    ):
+    enough = other is not None and _run(shape, other, target) >= LEAST_RUN
+    if not found and enough and _run_of_target(shape, other or {}, target) >= FILLED:
         return []
     near = chained(turned, RUN)
     orders = itertools.permutations(near) if len(near) <= MAX_PERMUTED else ()
