@@ -9,7 +9,6 @@ from math import prod
 
 from exprten_jit import beforehand
 from exprten_jit.beforehand import room_for
-from exprten_jit.reducers import is_known
 
 from ..expression.shape import Layout, Shape, intern_shape
 from ..expression.shape import layout as layout_of
@@ -208,7 +207,7 @@ def turns(ways: Ways) -> bool:
 def is_for(alone: Alone, name: str, squares: bool = True) -> bool:
     """Whether a kernel is for the extent of this name, or for no less than fills squares."""
     ways, exact = alone.ways, tuple[str, ...]()
-    if ways.few and is_known(ways.few):
+    if ways.few:  # or for no fewer than half as many columns
         exact = alone.loops[-1]
     elif ways.narrow:
         exact = alone.loops[-2]
