@@ -16,7 +16,17 @@ FOLDS: dict[str, Callable[[xt.Expr, int | None], xt.Expr]] = {
     "argmax": xt.argmax,
 }
 # rows under masks: down their columns, along them, and of an outer axis
-ROWS = (((0, 11), 0), ((0, 17), 0), ((0, 64), 0), ((0, 16), 1), ((0, 40), 1), ((0, 3, 64), 1), ((0, 8, 16), 1))
+ROWS = (
+    ((0, 11), 0),
+    ((0, 17), 0),
+    ((0, 64), 0),
+    ((0, 16), 1),
+    ((0, 40), 1),
+    ((0, 3, 64), 1),
+    ((0, 8, 16), 1),
+    ((0, 500, 5), 1),
+    ((0, 3000, 7), 1),
+)
 
 
 def _shaped(shape: tuple[int, ...], nbytes: int) -> tuple[int, ...]:

@@ -286,3 +286,22 @@ def test_what_is_made_of_columns_that_are_folded_one_by_one(shape):
     target = xt.zeros(x.shape)
     target[...] = value(xt, xt.asarray(x), xt.asarray(z))
     np.testing.assert_allclose(target.numpy(), value(np, x, z), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(48, 455, 3), (3, 2730, 4), (9, 300, 31), (1, 4000, 5), (2, 700, 16)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_is_dear_lies_in_the_target_until_all_rows_are_folded(shape, dtype):
+    values = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    source, target = xt.array(values), xt.empty(shape, dtype=dtype)
+    powers = xt.exp(source - xt.max(source, 1, keepdims=True))
+    plan = xt.plan(target, powers / xt.sum(powers, 1, keepdims=True))
+    assert plan.nest.count("scale(") == 1  # one `exp`
+    result = np.exp(values - values.max(1, keepdims=True))
+    result /= result.sum(1, keepdims=True)
+    for threads in (1, 2, 3):
+        with xt.options(num_threads=threads):
+            target[...] = powers / xt.sum(powers, 1, keepdims=True)
+        np.testing.assert_allclose(target.numpy(), result, rtol=1e-5 if dtype == "float32" else 1e-13)
+        source[...] = powers / xt.sum(powers, 1, keepdims=True)  # in place
+        np.testing.assert_array_equal(source.numpy(), target.numpy())
+        source[...] = values

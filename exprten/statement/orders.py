@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 from math import prod
+from typing import NamedTuple
 
 from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, UNROLLED_NARROW, rounded_up
+from exprten_jit.vectors import FAR_BYTES
 
 from ..expression.shape import Layout
 from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of
 from .gather import WEAK, Gathered
 
+NEAR_BYTES = 64 << 10  # of what is folded for an index of an outer axis
 MAX_PERMUTED = 5  # outer loops; 120 orders are tried at most
 
 
@@ -139,18 +142,30 @@ def _nearest(same: Same, n: int, view: Layout) -> Place | None:
     return min(steps)[1] if steps else None
 
 
-def few_columns(axes: list[int], same: Same, extents: list[int]) -> tuple[int, bool]:
-    """Where all folds run across the innermost axis and its columns are few: how many, or what number they fit; and whether folds take
-    one block of rows at most, for each index of an outer axis.
+class Few(NamedTuple):
+    """Columns that folds run across, where they are few: how many, or what number they fit; whether folds take one block of rows at most, for each index
+    of an outer axis; and whether what one index of it folds stays in the first caches, or all there is in the others.
     """
+
+    columns: int = 0
+    low: bool = False
+    near: bool = False
+
+
+def few_columns(axes: list[int], same: Same, extents: list[int]) -> Few:
+    """Where all folds run across the innermost axis and its columns are few."""
     if not axes or extents[-1] < 2:
-        return 0, False
+        return Few()
     folds = same.found.folds
-    fits = fitting_columns(same, folds, same.of((TARGET, axes[-1])))
+    columns = fitting_columns(same, folds, same.of((TARGET, axes[-1])))
+    if not columns:
+        return Few()
     taken = {p: extent_of(same, p) for n in folds for p in folded_by(same, n) if p is not None}
-    outer = [k for k in axes[:-1] if same.of((TARGET, k)) not in taken]
+    outer = {p: same.target[k] for k in axes[:-1] if (p := same.of((TARGET, k))) not in taken}
+    row = extents[-1] * max(leaf.key.dtype.itemsize for leaf in same.found.leaves)
+    each = row * prod(taken.values())
     low = bool(outer) and max(taken.values(), default=0) <= ACROSS.block
-    return fits, low and fits > 0
+    return Few(columns, low, low or each <= NEAR_BYTES or each * prod(outer.values()) < FAR_BYTES)
 
 
 def fitting_columns(same: Same, folds: Sequence[int], inner: Place) -> int:

@@ -12,12 +12,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from exprten_jit.nest import LINE
+from exprten_jit.vectors import FAR_BYTES
+
 from ..expression.shape import Layout
 from .axes import TARGET, Same, extent_of, leaves_of
 from .orders import MAX_PERMUTED, needed_by_all
 
-LINE = 64  # bytes
-FAR_BYTES = 8 << 20  # of all operands: from there on they lie in memory
 CACHE = 512 << 10  # bytes that stay in the second cache
 START = 4  # lines: as many could come until the first of a run is there
 LESS = 0.75  # of the traffic, for which another order is taken

@@ -12,7 +12,7 @@ from .before import computed_before
 from .gather import Gathered
 from .lying import TILED, fills_squares, narrow_rows, rows_run_on, turns
 from .nested import named
-from .orders import few_columns, few_rows, rows_are_near, runs_onto
+from .orders import Few, few_columns, few_rows, rows_are_near, runs_onto
 from .signature import Ways
 from .walk import Given, Walk
 
@@ -55,5 +55,6 @@ def _down(found: Gathered, same: Same, goal: Layout, axes: list[int], extents: l
     if onto is not None:
         return Ways(onto=onto)
     down = 0 if found.params else few_rows(axes, same, extents)
-    few, low = (0, False) if down else few_columns(axes, same, extents)
-    return Ways(down=down, few=few, low=low, narrow=narrow_rows(axes, extents, goal) if free and not few else 0)
+    few = Few() if down else few_columns(axes, same, extents)
+    narrow = narrow_rows(axes, extents, goal) if free and not few.columns else 0
+    return Ways(down=down, few=few.columns, low=few.low, near=few.near, narrow=narrow)

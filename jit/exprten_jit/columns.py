@@ -194,7 +194,9 @@ class Saving:
         rows = axis, self.start, self.end
         if columns:
             stored = self.opened(first, self.machine, [*self.loops[:-1], rows], self._within, set(self.inside))
-            stored = next_rows(stored, self.kernel, self.kernel.axes[-3][0], index(OUTER_AHEAD))
+            if len(self.kernel.axes) > 2:
+                further = OUTER_AHEAD if self.kernel.low else 1
+                stored = next_rows(stored, self.kernel, self.kernel.axes[-3][0], index(further))
             self.body += running_on(stored, axis, self.start, self.end, [leaf for leaf, _ in self.kept])
         else:
             self._hold_rows(first, rows)
@@ -292,8 +294,8 @@ def _keeps_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:
 
 
 def _keeps_columns(kernel: Kernel, loops: list[Bounds]) -> bool:
-    """Whether columns are few, and so are rows: what is stored of them is in the first caches when it is read."""
-    return kernel.few > 0 and kernel.low and len(loops) > 1 and loops[-2][:1] == kernel.axes[-2][:1]
+    """Whether columns are few, and what is stored of them is in the caches when it is read."""
+    return kernel.few > 0 and kernel.near and len(loops) > 1 and loops[-2][:1] == kernel.axes[-2][:1]
 
 
 def _by_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:

@@ -4,7 +4,7 @@ same columns of the next index of an outer axis. Of a block that does not stay i
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from math import prod
@@ -12,7 +12,7 @@ from typing import TypeGuard
 
 from .derived import apply
 from .folds import folds_of
-from .ir import FALSE, TRUE, Axis, Load, Local, Value, both, index, load, negation
+from .ir import FALSE, TRUE, Axis, Fold, Load, Local, Value, both, index, load, negation
 from .kernel import Kernel
 from .nest import Columns, Let, Loop, Reduce, Stmt, Vector
 from .pairs import lines_of
@@ -255,6 +255,15 @@ def _apart(loads: Sequence[Load], loops: Sequence[Bounds]) -> Value:
         apply("not_equal", form[0], extent * (1 + x.leaf.pairs)) for x, form in forms_of.items() if form is not None
     ]
     return reduce(partial(apply, "logical_or"), found) if found else FALSE
+
+
+def begins_behind(loads: Iterable[Load], outer: Axis, node: Fold) -> Value:
+    """Whether behind the last row that is folded the first one of the next outer index lies, in all that is read."""
+    found: Value = TRUE
+    for x in loads:
+        step, row = affine(x.offset, outer), affine(x.offset, node.axis)
+        found = both(found, apply("equal", step[0], row[0] * node.extent) if step and row else FALSE)
+    return found
 
 
 def _either(a: Value, b: Value) -> Value:

@@ -78,7 +78,7 @@ class Kernel:
     nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
     until its row is stored. `tiles`: stores may come in any order; `squares`: and what lies across has a vector of elements on both axes. `runs`: so they may, and rows of few columns run on, or the short rows that are folded. `few`: the innermost
     axis, across which all folds run, has no more columns: as many where they are at most FEW or a power of two, else any number above the half. `low`: and
-    folds take no more rows than a block of their order, for each index of an outer axis. `onto`: the axis along which rows of few columns run
+    folds take no more rows than a block of their order, for each index of an outer axis; `near`: what they take stays in the caches. `onto`: the axis along which rows of few columns run
     on in all that is folded. `narrow`: elements of the target's packed rows, the axis before the innermost. `down`: every fold takes so many
     rows, across the innermost axis, and they are written out. `within`: extents of rows that are folded inside of another fold, which have so
     few elements that they are written out there. `block`: extents of axes, folded ones among them, that have so few that all are written out,
@@ -102,6 +102,7 @@ class Kernel:
     runs: bool = False
     few: int = 0
     low: bool = False
+    near: bool = False
     packed: bool = False
     onto: Axis | None = None
     squares: bool = False

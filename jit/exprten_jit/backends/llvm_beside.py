@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
-from ..early import AHEAD_BYTES
+from ..early import AHEAD_BYTES, begins_behind
 from ..extremes import COMPARED
 from ..ir import Axis, Fold, Load, Value
 from ..nest import Vector
@@ -91,8 +91,7 @@ class Beside(InItems):
         t, columns = self.text, self.nest.kernel.few
         loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
         nbytes = columns * max((x.leaf.dtype.itemsize for x in loads), default=1)
-        many = self.value(node.extent * self.times, known, None).name
-        far = t.let(f"icmp sge i64 {many}, {FAR_BYTES // nbytes}", "i1").name
+        far = self._far(node, loads, loop.axis, self.value(node.extent, known, None).name, known) if loads else ""
 
         def fetch(k: str) -> None:
             here = {**known, node.axis: Lanes(k, INDEX_TYPE)}
@@ -177,8 +176,7 @@ class Beside(InItems):
         if not few or not loads:
             return of
         nbytes = (few if packed else self.row_lanes) * loads[0].leaf.dtype.itemsize  # of a row
-        many = t.index("mul", rows, self.value(self.times, dict(known), None).name)
-        far = t.let(f"icmp sge i64 {many}, {FAR_BYTES // nbytes}", "i1").name
+        far = self._far(node, loads, at.axis, rows, known)
         for x in loads if further else ():
             form = affine(x.offset, node.axis)
             assert form is not None, "what is fetched lies at regular distances"
@@ -206,6 +204,19 @@ class Beside(InItems):
             return row(k)
 
         return fetched_group, fetched_row
+
+    def _far(self, node: Fold, loads: Sequence[Load], at: Axis, rows: str, known: Known) -> str:
+        """Whether much is folded, and what lies some pages behind a row is read later: there are so many `rows`, or behind the last one the next outer index
+        begins.
+        """
+        t, kernel, size = self.text, self.nest.kernel, max(x.leaf.itemsize for x in loads)
+        much = self.value(kernel.folded(node.extent) >= FAR_BYTES // size, dict(known), None).name
+        on = t.let(f"icmp sge i64 {rows}, {AHEAD_BYTES // (kernel.few * size)}", "i1").name
+        outer = [a for a, _ in kernel.axes if a is not at and all(a in x.offset.free for x in loads)]
+        if outer:
+            begins = self.value(begins_behind(loads, outer[-1], node), dict(known), None).name
+            on = t.let(f"or i1 {on}, {begins}", "i1").name
+        return t.let(f"and i1 {much}, {on}", "i1").name
 
     def _in_rows(self, x: Value, node: Fold, axis: Axis) -> TypeGuard[Load]:
         """Whether a value is read from each row of a tensor, side by side."""

@@ -17,7 +17,7 @@ from ..early import AHEAD_BYTES
 from ..extremes import of_numbers
 from ..folds import folds_of
 from ..ir import TRUE, Axis, Fold, Load, Value, both, local, negation
-from ..nest import LINE
+from ..nest import FIRST, LINE, SECOND
 from ..pairs import lines_of
 from ..reducers import NARROW_ROW, TABLE, halved, reducer_of, rounded_up, rows_from
 from ..rewrite import affine, steps, walk
@@ -31,6 +31,7 @@ from .llvm_text import INDEX_TYPE, Lanes
 INDEX_BITS = 32  # of where an extreme stands in a row
 SOUGHT_BITS = 1024  # a row of integers of so many is sought through as fast as its indices are kept
 TURNED_ROW = 24  # elements: in rows of up to so many columns are compared
+NEAR_BYTES = 8 << 10  # so much further lies what is fetched of rows that are read once
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
 
 
@@ -58,14 +59,15 @@ class Turned(Folds):
         """
         if is_position(node):
             return (self._with_index if self._carries(node.dtypes[0]) else self._positions)(node, known, where)
-        if fetching:
+        each = fetching and self._read_once(node)
+        if fetching and not each:
             self.fetch_rows(node, known, where, range(where.count))
         full = partial(self._along_rows, node, known, where, partial(self.combine, node), partial(self.join, node))
         if not reducer_of(node.reducer).quick or node.dtype.kind != "f":
-            return full(None)
+            return full(None, each)
         t, sums = self.text, list[Lanes]()
         quick = partial(self._quick, node)
-        (found,) = self._along_rows(node, dict(known), where, quick, quick, sums)
+        (found,) = self._along_rows(node, dict(known), where, quick, quick, sums, each)
         bad = t.let(f"fcmp oeq {found}, zeroinitializer", "i1", found.count)
         nan = t.let(f"fcmp uno {sums[0]}, {sums[0].name}", "i1", sums[0].count)
         some = [t.call(f"@llvm.vector.reduce.or.v{x.count}i1", "i1", 1, x).name for x in (bad, nan)]
@@ -80,14 +82,15 @@ class Turned(Folds):
 
     def _with_index(self, node: Fold, known: Known, where: Where) -> Row:
         """An extreme of each row and where it stands, in lanes of both, by a rule that knows of no NaN; the other way where there was one."""
-        self.fetch_rows(node, known, where, range(where.count))
         sums = list[Lanes]() if node.dtypes[0].kind == "f" else None
         _, loads = self.together(node, where)
+        if not (each := self._read_once(node) and not (self.most <= TURNED_ROW and loads)):
+            self.fetch_rows(node, known, where, range(where.count))
         if self.most <= TURNED_ROW and loads:
             found = self._in_columns(node, loads[0], known, where, sums)
         else:
             combine, join = (partial(self._of_numbers, node, later) for later in (False, True))
-            found = self._along_rows(node, dict(known), where, combine, join, sums)
+            found = self._along_rows(node, dict(known), where, combine, join, sums, each)
         if sums is None:
             return found
         nan = self.text.let(f"fcmp uno {sums[0]}, {sums[0].name}", "i1", sums[0].count)
@@ -153,9 +156,18 @@ class Turned(Folds):
         return [found, self.kept(index, self.accumulator(index, place, "0", where.count), where.count)]
 
     def _along_rows(
-        self, node: Fold, known: Known, where: Where, combine: Combine, join: Combine, sums: list[Lanes] | None
+        self,
+        node: Fold,
+        known: Known,
+        where: Where,
+        combine: Combine,
+        join: Combine,
+        sums: list[Lanes] | None,
+        fetching: bool = False,
     ) -> Row:
-        """The same with these rules. `sums` will hold the sum of all elements in a lane: NaN where one is, or where there are infinities."""
+        """The same with these rules. `sums` will hold the sum of all elements in a lane: NaN where one is, or where there are infinities. With each row a
+        later one may be fetched.
+        """
         t, width = self.text, min(rounded_up(self.most), where.count)
         assert node.order is not None, "a scheduled fold has an order"
         chains = max(1, node.order.lanes // width)
@@ -170,6 +182,8 @@ class Turned(Folds):
             return t.let(f"fadd {a}, {b.name}", a.lane, width)
 
         def row(r: int) -> Row:
+            if fetching:
+                self.fetch_rows(node, known, where, [r])
             inside, parts = self._one_row(node, known, where, r), []
             for first, mask in zip(firsts, masks, strict=True):
                 at, found, own = Where(node.axis, str(first), width, mask.name if mask else None), [], dict(inside)
@@ -248,11 +262,16 @@ class Turned(Folds):
         apart = [(both(every, negation(pages)), 4 * where.count)] if first else []
         if many is every:  # of the one axis there is
             pages, apart = every, []
-        for far, further in ((pages, AHEAD_BYTES // nbytes), *apart):
+        ahead, locality = (NEAR_BYTES, FIRST) if self._read_once(node) else (AHEAD_BYTES, SECOND)
+        for far, further in ((pages, ahead // nbytes), *apart):
             self.text.when(
                 self.value(far, known, None).name,
-                partial(self._fetch_few, loads, known, where, node.axis, further, nbytes, lanes),
+                partial(self._fetch_few, loads, known, where, node.axis, further, nbytes, lanes, locality),
             )
+
+    def _read_once(self, node: Fold) -> bool:
+        """Whether the rows that are folded are read once."""
+        return all(extent is not node.extent for _, extent in self.nest.kernel.axes)
 
     def _fetch_few(
         self,
@@ -263,6 +282,7 @@ class Turned(Folds):
         further: int,
         nbytes: int,
         lanes: Sequence[int],
+        locality: int,
     ) -> None:
         """What some lanes read, so many rows further."""
 
@@ -274,7 +294,7 @@ class Turned(Folds):
             self._fetch_narrow(loads, first(lanes[0]), where, nbytes, len(lanes))
         else:
             for n in lanes:
-                self.fetch_from(loads, first(n), nbytes)
+                self.fetch_from(loads, first(n), nbytes, locality=locality)
 
     def _fetch_narrow(self, loads: Sequence[Load], known: Known, where: Where, nbytes: int, many: int) -> None:
         """The lines of so many rows, each of which is less than one, and what is between them, where they are no more than a line apart."""
