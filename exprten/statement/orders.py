@@ -14,6 +14,7 @@ from ..expression.shape import Layout
 from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of
 from .gather import WEAK, Gathered
 
+TALL, TOGETHER = 4096, 16  # rows of so few columns, and indices of an outer axis, of which several are folded at once
 NEAR_BYTES = 64 << 10  # of what is folded for an index of an outer axis
 MAX_PERMUTED = 5  # outer loops; 120 orders are tried at most
 
@@ -149,6 +150,7 @@ class Few(NamedTuple):
 
     columns: int = 0
     low: bool = False
+    tall: bool = False
     near: bool = False
 
 
@@ -164,8 +166,9 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> Few:
     outer = {p: same.target[k] for k in axes[:-1] if (p := same.of((TARGET, k))) not in taken}
     row = extents[-1] * max(leaf.key.dtype.itemsize for leaf in same.found.leaves)
     each = row * prod(taken.values())
-    low = bool(outer) and max(taken.values(), default=0) <= ACROSS.block
-    return Few(columns, low, low or each <= NEAR_BYTES or each * prod(outer.values()) < FAR_BYTES)
+    most, many = max(taken.values(), default=0), prod(outer.values())
+    low = bool(outer) and (most <= ACROSS.block or (most <= TALL and many >= TOGETHER >= columns))
+    return Few(columns, low, low and most > ACROSS.block, low or each <= NEAR_BYTES or each * many < FAR_BYTES)
 
 
 def fitting_columns(same: Same, folds: Sequence[int], inner: Place) -> int:

@@ -103,6 +103,7 @@ class Ways:
     rows: bool = False  # folds lie nearer together than the innermost axis does
     few: int = 0  # most columns that folds run across, where rows are taken whole
     low: bool = False  # and each fold takes one block of rows
+    tall: bool = False  # or some do not
     near: bool = False  # and what it takes stays in the caches
     narrow: int = 0  # elements of the target's packed rows, where what is folded runs on across them
     squares: bool = False  # what lies across has a vector of elements on both axes
@@ -151,7 +152,7 @@ def _axes(numbers: Iterable[int]) -> tuple[Axis, ...]:
 
 
 # of these what holds of several statements in one pass
-OF_SEVERAL = ("short", "rows", "runs", "few", "low", "near", "packed", "down", "within", "first")
+OF_SEVERAL = ("short", "rows", "runs", "few", "low", "tall", "near", "packed", "down", "within", "first")
 
 
 @dataclass(frozen=True)

@@ -57,4 +57,4 @@ def _down(found: Gathered, same: Same, goal: Layout, axes: list[int], extents: l
     down = 0 if found.params else few_rows(axes, same, extents)
     few = Few() if down else few_columns(axes, same, extents)
     narrow = narrow_rows(axes, extents, goal) if free and not few.columns else 0
-    return Ways(down=down, few=few.columns, low=few.low, near=few.near, narrow=narrow)
+    return Ways(down=down, few=few.columns, low=few.low, tall=few.tall, near=few.near, narrow=narrow)

@@ -102,6 +102,7 @@ class Kernel:
     runs: bool = False
     few: int = 0
     low: bool = False
+    tall: bool = False
     near: bool = False
     packed: bool = False
     onto: Axis | None = None

@@ -186,17 +186,26 @@ class Outer(Runs):
             here = Lanes(k, INDEX_TYPE)
             return here, [{node.axis: here}] * len(items.each)
 
+        on = (
+            len(items.each) if self.nest.kernel.tall else 0
+        )  # where rows of the same index are read later, those of the next ones are fetched
+
         def here(k: str) -> list[Known]:
-            return [{node.axis: Lanes(k, INDEX_TYPE), items.row: own[items.row]} for own in items.each]
+            at = [
+                Lanes(self.text.index("add", own[items.row].name, on), INDEX_TYPE) if on else own[items.row]
+                for own in items.each
+            ]
+            return [{node.axis: Lanes(k, INDEX_TYPE), items.row: row} for row in at]
 
         rows = self.rows_abreast(node, loop, found, items, row)
         where = Where(loop.axis, "0", items.width * len(items.each), items.mask)
         if last:
             many = self.value(dict(self.nest.kernel.axes)[items.row] * node.extent, found, None).name
-            rows = self.fetching(node, where, found, many, here, rows, AHEAD_BYTES)
+            rows = self.fetching(node, where, found, many, here, rows, 0 if on else AHEAD_BYTES)
         bits, filled = node.dtypes[0].bits, self.nest.kernel.few == self.row_lanes
         narrow = node.dtypes[0].kind in "iu" and (bits < NARROW or (bits == NARROW and not filled))
         sought = self.rows_sought(node, loop) if narrow else 0
+        assert node.order is not None, "a scheduled fold has an order"
         lying = sought or self.rows_in_any_order(node, loop, items.width)
         if lying > 1:
             all_rows = self.placed_in_each if sought else self.all_in_any_order
@@ -211,6 +220,10 @@ class Outer(Runs):
                 lambda: put(all_rows(node, loop, found, items, lying, extent, rows[1])),
             )
             sums = self._get([node], place, "0", where.count)
+        elif self.nest.kernel.tall:
+            sums = self.blocks(
+                [node], node.order, where.count, "0", extent, lambda a, b: self.by_groups(node, where, a, b, *rows)
+            )
         else:
             sums = self.by_groups(node, where, "0", extent, *rows)
         for store, x in zip(loop.stores, sums, strict=True):
