@@ -195,7 +195,7 @@ def _read(stmt: Reduce) -> list[Load]:
 
 
 def packed_rows(stmt: Stmt, many: int, axis: Axis, extent: Value, count: Value) -> list[Stmt]:
-    """The loop along packed rows of `many` elements, each of which is read by columns: it fetches what comes some pages later, if so many follow. There are
+    """The loop along packed rows of `many` elements, each of which is read by columns: it fetches what comes two pages later, if so many follow. There are
     `count` rows in all loops and pieces.
     """
     if not isinstance(stmt, Vector) or stmt.lanes == 1:
@@ -205,8 +205,9 @@ def packed_rows(stmt: Stmt, many: int, axis: Axis, extent: Value, count: Value) 
     if not rows:
         return [stmt]
     nbytes = many * max(leaf.itemsize for leaf in rows)
-    ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + AHEAD_BYTES // nbytes})) for x in rows.values())
-    return _with(stmt, ahead, both(count >= FAR_BYTES // nbytes, extent >= AHEAD_BYTES // nbytes))
+    ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + ON_FURTHER // nbytes})) for x in rows.values())
+    far = both(count >= FAR_BYTES // nbytes, extent >= ON_FURTHER // nbytes)
+    return _with(replace(stmt, near=True), ahead, far)
 
 
 def _with(stmt: Vector, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:

@@ -314,7 +314,7 @@ class Loops(Outer):
             t.when(
                 known[stmt.far].name,
                 lambda: self.fetch_along(
-                    stmt.ahead, stmt.axis, dict(known), i, lanes * groups, FIRST if stmt.strip else SECOND
+                    stmt.ahead, stmt.axis, dict(known), i, lanes * groups, FIRST if stmt.near else SECOND
                 ),
             )
         woven = stmt.woven and groups > 1

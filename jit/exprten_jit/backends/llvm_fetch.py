@@ -64,15 +64,14 @@ class Fetching(Neighbours):
     def fetch_along(
         self, loads: Sequence[Load], axis: Axis, known: Known, i: str, count: int, locality: int = SECOND
     ) -> None:
-        """The lines of `count` indices of an axis, from `i` on."""
+        """The lines of `count` indices of an axis, from `i` on; and those in between."""
         for x in loads:
-            step = abs(steps(x, axis) or 1)
-            for first in range(0, count, max(1, LINE // (x.leaf.itemsize * step))):
+            nbytes = x.leaf.itemsize * abs(steps(x, axis) or 1)
+            for first in range(0, count, max(1, LINE // nbytes)):
                 where = Where(axis, self.text.index("add", i, first), 1)
                 form = affine(x.offset, axis)
                 assert form is not None, "what is fetched lies in a row"
                 for part in form:
                     self.value(part, known, None)
-                self.fetch_bytes(
-                    self._pointer(x.leaf.name, x.leaf.dtype, self._offset(form, known, where)), 1, locality=locality
-                )
+                address = self._pointer(x.leaf.name, x.leaf.dtype, self._offset(form, known, where))
+                self.fetch_bytes(address, nbytes, locality=locality)

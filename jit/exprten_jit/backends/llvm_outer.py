@@ -7,7 +7,7 @@ from functools import partial
 
 from ..early import AHEAD_BYTES
 from ..ir import Axis, Const, Leaf, Load, index, load
-from ..nest import Columns, Let, Loop, Squares, Stmt, Strip, Vector, statements
+from ..nest import LINE, Columns, Let, Loop, Squares, Stmt, Strip, Vector, statements
 from ..reducers import is_known
 from ..rewrite import affine, walk
 from ..vectors import computed
@@ -79,7 +79,7 @@ class Outer(Runs):
                 each_of(i, made, rest)
             else:
                 near = t.let(f"icmp sle i64 {t.index('add', i, many)}, {high}", "i1").name
-                if plain.stream is not None:
+                if plain.stream is not None and self._fills_lines(plain):
                     far = self.value(plain.stream, dict(known), None).name
                     near = t.let(f"select i1 {far}, i1 false, i1 {near}", "i1").name
                 t.either(near, lambda: self._store_all(plain, found, known, items), lambda: each_of(i, made, rest))
@@ -122,6 +122,11 @@ class Outer(Runs):
         rows = all(form and form[0] == index(1) for form in forms) and not any(s.leaf.pairs for s in stmt.stores)
         lanes = outer not in computed(bodies, stmt.axis) and self.in_lanes(bodies, stmt, outer)
         return stmt if rows and lanes else None
+
+    def _fills_lines(self, stmt: Vector) -> bool:
+        """Whether a row that is stored has whole lines: of others the parts that lie between are waited for, beside what is stored past the caches."""
+        few = self.nest.kernel.few
+        return is_known(few) and all(few * store.leaf.dtype.itemsize % LINE == 0 for store in stmt.stores)
 
     def _store_all(self, stmt: Vector, found: Known, known: Known, items: Items) -> None:
         """The rows of all items, where they belong."""

@@ -13,7 +13,7 @@ from functools import partial, reduce
 
 from ..derived import apply
 from ..dtypes import DType
-from ..early import AHEAD_BYTES
+from ..early import AHEAD_BYTES, ON_FURTHER
 from ..extremes import of_numbers
 from ..folds import folds_of
 from ..ir import TRUE, Axis, Fold, Load, Value, both, local, negation
@@ -31,7 +31,6 @@ from .llvm_text import INDEX_TYPE, Lanes
 INDEX_BITS = 32  # of where an extreme stands in a row
 SOUGHT_BITS = 1024  # a row of integers of so many is sought through as fast as its indices are kept
 TURNED_ROW = 24  # elements: in rows of up to so many columns are compared
-NEAR_BYTES = 8 << 10  # so much further lies what is fetched of rows that are read once
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
 
 
@@ -262,7 +261,7 @@ class Turned(Folds):
         apart = [(both(every, negation(pages)), 4 * where.count)] if first else []
         if many is every:  # of the one axis there is
             pages, apart = every, []
-        ahead, locality = (NEAR_BYTES, FIRST) if self._read_once(node) else (AHEAD_BYTES, SECOND)
+        ahead, locality = (ON_FURTHER, FIRST) if self._read_once(node) else (AHEAD_BYTES, SECOND)
         for far, further in ((pages, ahead // nbytes), *apart):
             self.text.when(
                 self.value(far, known, None).name,
