@@ -288,7 +288,9 @@ def test_what_is_made_of_columns_that_are_folded_one_by_one(shape):
     np.testing.assert_allclose(target.numpy(), value(np, x, z), rtol=1e-5)
 
 
-@pytest.mark.parametrize("shape", [(48, 455, 3), (3, 2730, 4), (9, 300, 31), (1, 4000, 5), (2, 700, 16)])
+@pytest.mark.parametrize(
+    "shape", [(48, 455, 3), (3, 2730, 4), (9, 300, 31), (1, 4000, 5), (2, 700, 16), (2, 31, 2100), (3, 300, 100)]
+)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_what_is_dear_lies_in_the_target_until_all_rows_are_folded(shape, dtype):
     values = np.random.default_rng(0).standard_normal(shape).astype(dtype)

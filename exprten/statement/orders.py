@@ -7,14 +7,16 @@ from collections.abc import Collection, Sequence
 from math import prod
 from typing import NamedTuple
 
+from exprten_jit.derived import TABLE
 from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, UNROLLED_NARROW, rounded_up
-from exprten_jit.vectors import FAR_BYTES
+from exprten_jit.vectors import DEAR, FAR_BYTES
 
 from ..expression.shape import Layout
 from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of
 from .gather import WEAK, Gathered
 
 TALL, TOGETHER = 4096, 16  # rows of so few columns, and indices of an outer axis, of which several are folded at once
+ROWS_BYTES, FEWEST_KEPT = 3072, 40  # of a column that is read again, of less than all, and rows of such
 NEAR_BYTES = 64 << 10  # of what is folded for an index of an outer axis
 MAX_PERMUTED = 5  # outer loops; 120 orders are tried at most
 
@@ -144,8 +146,8 @@ def _nearest(same: Same, n: int, view: Layout) -> Place | None:
 
 
 class Few(NamedTuple):
-    """Columns that folds run across, where they are few: how many, or what number they fit; whether folds take one block of rows at most, for each index
-    of an outer axis; and whether what one index of it folds stays in the first caches, or all there is in the others.
+    """Columns that folds run across: how many, or what number they fit, where they are few. `low`: of these folds take one block of rows at most, for each index
+    of an outer axis, or `tall`, several. `near`: something dear is made of them, which may lie in the target until it is folded.
     """
 
     columns: int = 0
@@ -155,20 +157,36 @@ class Few(NamedTuple):
 
 
 def few_columns(axes: list[int], same: Same, extents: list[int]) -> Few:
-    """Where all folds run across the innermost axis and its columns are few."""
+    """Where all folds run across the innermost axis, and how many columns it has."""
     if not axes or extents[-1] < 2:
         return Few()
-    folds = same.found.folds
-    columns = fitting_columns(same, folds, same.of((TARGET, axes[-1])))
-    if not columns:
-        return Few()
+    folds, inner = same.found.folds, same.of((TARGET, axes[-1]))
     taken = {p: extent_of(same, p) for n in folds for p in folded_by(same, n) if p is not None}
+    if inner in taken or any(inner not in same.dims(same.found.structure[n][1]) for n in folds):
+        return Few()
+    columns = fitting_columns(same, folds, inner)
     outer = {p: same.target[k] for k in axes[:-1] if (p := same.of((TARGET, k))) not in taken}
-    row = extents[-1] * max(leaf.key.dtype.itemsize for leaf in same.found.leaves)
-    each = row * prod(taken.values())
     most, many = max(taken.values(), default=0), prod(outer.values())
-    low = bool(outer) and (most <= ACROSS.block or (most <= TALL and many >= TOGETHER >= columns))
-    return Few(columns, low, low and most > ACROSS.block, low or each <= NEAR_BYTES or each * many < FAR_BYTES)
+    low = columns > 0 and bool(outer) and (most <= ACROSS.block or (most <= TALL and many >= TOGETHER >= columns))
+    near = _any_dear(same.found) and _stays_near(same, prod(taken.values()), columns, extents[-1], many)
+    return Few(columns, low, low and most > ACROSS.block, near)
+
+
+def _stays_near(same: Same, rows: int, columns: int, count: int, many: int) -> bool:
+    """Whether so many rows of as many columns as are taken at once stay in the caches, for each index of outer axes. Of few rows from memory what is dear is made
+    again in less time than it takes to store it.
+    """
+    size = max(leaf.key.dtype.itemsize for leaf in same.found.leaves)
+    each, far = rows * count * size, rows * count * many * size >= FAR_BYTES
+    if columns:
+        return each <= NEAR_BYTES or not far
+    return rows * size <= ROWS_BYTES and (not far or rows >= FEWEST_KEPT)
+
+
+def _any_dear(found: Gathered) -> bool:
+    """Whether something that costs much is computed."""
+    rows = (TABLE.get(entry[0].op) for entry in found.structure if entry[0] != WEAK)
+    return any(row.cost >= DEAR for row in rows if row is not None)
 
 
 def fitting_columns(same: Same, folds: Sequence[int], inner: Place) -> int:

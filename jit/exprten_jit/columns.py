@@ -35,6 +35,7 @@ BY_COLUMNS = (
     10,
 )  # elements of a short row, of what is cheap and dear: up to here it is stored by columns, whose lanes are all in use
 ROWS_AS_ONE = 16  # short rows
+ROWS_AHEAD = 2  # of a target that what is dear is stored in, of which the lines are not in the caches
 OUTER_AHEAD = 8  # indices of an outer axis, of few rows of few columns
 SHORT_ROWS = 256  # that are read again before they leave the first cache
 
@@ -194,7 +195,9 @@ class Saving:
         rows = axis, self.start, self.end
         if columns:
             stored = self.opened(first, self.machine, [*self.loops[:-1], rows], self._within, set(self.inside))
-            if len(self.kernel.axes) > 2:
+            if not self.kernel.few:
+                stored = next_rows(stored, self.kernel, row, index(ROWS_AHEAD))
+            elif len(self.kernel.axes) > 2:
                 further = OUTER_AHEAD if self.kernel.low else 1
                 stored = next_rows(stored, self.kernel, self.kernel.axes[-3][0], index(further))
             self.body += running_on(stored, axis, self.start, self.end, [leaf for leaf, _ in self.kept])
@@ -294,8 +297,8 @@ def _keeps_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:
 
 
 def _keeps_columns(kernel: Kernel, loops: list[Bounds]) -> bool:
-    """Whether columns are few, and what is stored of them is in the caches when it is read."""
-    return kernel.few > 0 and kernel.near and len(loops) > 1 and loops[-2][:1] == kernel.axes[-2][:1]
+    """Whether what is stored of columns is in the caches when it is read."""
+    return kernel.near and not kernel.short and len(loops) > 1 and loops[-2][:1] == kernel.axes[-2][:1]
 
 
 def _by_rows(kernel: Kernel, machine: Machine, loops: list[Bounds]) -> bool:

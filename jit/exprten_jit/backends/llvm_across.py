@@ -344,7 +344,7 @@ class Across(Places):
             wait = self._results_waiting(strip, rows)
             width = t.lesser(width, t.index("sdiv", str(WAITING_BYTES // len(strip.into) // size), wait))
             if stmt.again:
-                width = t.lesser(width, self._read_again(rows, size, width))
+                width = t.lesser(width, self._read_again(rows, 2 * size if stmt.held is not None else size, width))
         if stmt.each is not None:
             each = self.value(stmt.each, known, None).name
             return t.index("mul", t.index("sdiv", width, each), each)
