@@ -165,6 +165,8 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> Few:
     if inner in taken or any(inner not in same.dims(same.found.structure[n][1]) for n in folds):
         return Few()
     columns = fitting_columns(same, folds, inner)
+    if columns == COLUMNS[0] and any(same.of((TARGET, k)) in taken for k in axes):
+        columns = extents[-1]  # whose rows are stored as well
     outer = {p: same.target[k] for k in axes[:-1] if (p := same.of((TARGET, k))) not in taken}
     most, many = max(taken.values(), default=0), prod(outer.values())
     low = columns > 0 and bool(outer) and (most <= ACROSS.block or (most <= TALL and many >= TOGETHER >= columns))
@@ -227,6 +229,7 @@ def folded_by(same: Same, n: int) -> list[Place | None]:
 
 
 LEAST_COLUMNS = 9  # of few rows
+WRITTEN_ROWS = 18  # of many columns, of which nothing dear is made
 
 
 COLUMN_BITS = 4 * 512  # of a row: beyond that none are taken several at once
@@ -259,7 +262,8 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
         return 0
     rows = numbers.pop()
     least = 1 if len(outer) == 1 or own & taken else _most_columns(same) + 1
-    return rows if rows <= FEW and extents[-1] >= max(LEAST_COLUMNS, least) else 0
+    most = WRITTEN_ROWS if extents[-1] > COLUMNS[-1] and not _any_dear(found) else FEW
+    return rows if rows <= most and extents[-1] >= max(LEAST_COLUMNS, least) else 0
 
 
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read

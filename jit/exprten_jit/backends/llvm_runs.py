@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from math import gcd
 
 from ..ir import Leaf, Load, Store
 from ..nest import LINE, Columns, Loop, Nest, Vector
-from ..reducers import FEW
+from ..reducers import COLUMNS, rounded_up
 from ..rewrite import walk
 from .llvm_memory import Known, Where
 from .llvm_squares import InRegisters
@@ -34,18 +35,28 @@ class Runs(InRegisters):
             same = t.let(f"and i1 {same}, {next_}", "i1").name
         if fixed or columns.at_once:
             return t.select(same, str(fixed or columns.at_once), "1")
+        if few := self.nest.kernel.few:
+            most = rounded_up(columns.block // 2 // few + 1) // 2
+            return t.select(same, t.lesser(str(most), rows), "1")
         fit = t.index("udiv", str(columns.block // 2), count)
         zeros = t.call("@llvm.ctlz.i64", INDEX_TYPE, 1, Lanes(t.index("or", fit, 1), INDEX_TYPE), Lanes("true", "i1"))
         many = t.let(f"lshr i64 {-(1 << 63)}, {zeros.name}", INDEX_TYPE).name
         return t.select(same, t.lesser(many, rows), "1")
 
     def repeat_columns(self, stmt: Loop, columns: Columns, count: str, wanted: str) -> None:
-        """What the loop reads of saved columns, again and again up to `wanted` of them: twice as many each time."""
+        """What the loop reads of saved columns, again and again up to `wanted` of them: a row of few behind the other, each over what the last one stored too
+        much; of others twice as many each time.
+        """
         t, read = self.text, _read(stmt) - {leaf for leaf, _ in stmt.spread}
         leaves = [leaf for leaf, _ in columns.saved if leaf in read]
         if fixed := self._fixed_rows(stmt, columns):
             for leaf in leaves:
                 self._patterns(leaf, fixed)
+            return
+
+        if self.nest.kernel.few:
+            rows = [(leaf, self._in_lines(leaf)) for leaf in leaves]
+            t.repeat(count, wanted, partial(self._row_behind, rows, count))
             return
 
         def double(filled: str) -> str:
@@ -97,7 +108,7 @@ class Runs(InRegisters):
     def _fixed_rows(self, stmt: Loop, columns: Columns) -> int:
         """How many rows of the kernel's known number of columns are taken as one: such as fill a number of lines; 0 where that is not known."""
         few, fewest = self.nest.kernel.few, FEWEST_LOW if self.nest.kernel.low else FEWEST
-        if not 0 < few <= FEW:
+        if not 0 < few < COLUMNS[0]:
             return 0
         lanes = LINE // min(leaf.dtype.itemsize for leaf in _read(stmt))
         rows = lanes // gcd(lanes, few)
@@ -116,6 +127,21 @@ class Runs(InRegisters):
         for n in range(-(-rows * few // lanes)):
             place = self._pointer(leaf.name, dtype, str(n * lanes))
             self.text.put(f"store {lines[n % len(lines)]}, ptr {place}, align {dtype.itemsize}")
+
+    def _in_lines(self, leaf: Leaf) -> list[Lanes]:
+        """A saved row of the kernel's few columns, in registers of a line."""
+        kind, lanes, nbytes = leaf.dtype.memory, LINE // leaf.dtype.itemsize, leaf.dtype.itemsize
+        places = (self._pointer(leaf.name, leaf.dtype, str(n)) for n in range(0, self.nest.kernel.few, lanes))
+        return [self.text.let(f"load <{lanes} x {kind}>, ptr {place}, align {nbytes}", kind, lanes) for place in places]
+
+    def _row_behind(self, rows: Sequence[tuple[Leaf, Sequence[Lanes]]], count: str, at: str) -> str:
+        """Rows, stored at an index. Returns where the next ones begin."""
+        t = self.text
+        for leaf, lines in rows:
+            for n, line in enumerate(lines):
+                place = self._pointer(leaf.name, leaf.dtype, t.index("add", at, n * line.count))
+                t.put(f"store {line}, ptr {place}, align {leaf.dtype.itemsize}")
+        return t.index("add", at, count)
 
     def _copied(self, leaf: Leaf, filled: str, at: str) -> str:
         """A line of a saved column, to `filled` further on. Returns where the next one begins."""
