@@ -55,3 +55,30 @@ def test_extremes_of_rows_of_every_remainder(dtype, bits):
                     np.testing.assert_array_equal(found, want, f"{name} of {count}")
                     if found.dtype.kind == "f":
                         np.testing.assert_array_equal(np.signbit(found)[found == 0], np.signbit(want)[want == 0])
+
+
+@pytest.mark.parametrize("shape", [(3, 130), (259, 100), (31, 2100), (600, 65), (5, 40, 300)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_a_strip_by_one_comparison_knows_nan_zeros_and_infinities(name, shape, dtype):
+    chance = np.random.default_rng(0)
+    x = (chance.standard_normal(shape) * 9).astype(dtype)
+    x = abs(x) if name == "min" else -abs(x)
+    x[..., ::7] = chance.choice(np.array([-0.0, 0.0], dtype), x[..., ::7].shape)
+    x[..., 3::11] = chance.choice(np.array([-np.inf, np.inf, 1], dtype), x[..., 3::11].shape)
+    for case in range(3):
+        if case == 1:  # in the last row, and in the first
+            x[..., -1, 5] = x[..., 0, -1] = np.nan
+        if case == 2:
+            x[..., 1] = np.nan
+        result = getattr(np, name)(x, -2)
+        source, target = xt.asarray(x), xt.empty(result.shape, dtype=dtype)
+        for threads, bits in ((1, 512), (2, 512), (3, 128), (1, 256)):
+            target[...] = 3
+            with xt.options(num_threads=threads, vector_bits=bits):
+                target[...] = getattr(xt, name)(source, -2)
+            np.testing.assert_array_equal(target.numpy(), result)
+            zero = result == 0
+            signs = np.signbit(target.numpy()[zero])
+            mixed = (np.signbit(x) == (name == "min")) & (x == 0)  # the zero that is further, where there is one
+            assert (signs == np.where(mixed.any(-2)[zero], name == "min", name != "min")).all()

@@ -105,7 +105,8 @@ class Strip:
     """`fold` for a block of columns, into scratch: `body` brings the next `rows` in, `rest` those of them that are `there`. A block of
     rows starts with `first`; its result is kept in `waiting`, at `top`, until there is one to pair it with. `few` is the same fold in
     terms of what was saved before, for a block of as many columns as a vector has lanes: there it is computed in registers. `each` is run
-    before: it saves, for the next rows, from `begin` up to `stop`, the `made` values that do not depend on the column.
+    before: it saves, for the next rows, from `begin` up to `stop`, the `made` values that do not depend on the column. `quick` is an extreme by one comparison
+    an element, and beside it the sum of all, which tells whether one is NaN: that comes first, in one block, and all again where that is so, or the extreme is a zero.
     """
 
     axis: Axis
@@ -124,6 +125,7 @@ class Strip:
     few: Fold | None = None
     each: tuple[Stmt, ...] = ()
     made: tuple[Leaf, ...] = ()
+    quick: Strip | None = None
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,9 @@ class Stripping:
         registers = (cheap or self.kernel.few > 0) and not saved
         few = fold(node.reducer, node.axis, node.extent, tuple(bodies), order) if registers else None
         assert few is None or isinstance(few, Fold)
+        quick = (
+            None if saved or self.kernel.few else self._quickly(node, group, into[0], rows, there, ahead, far, close)
+        )
         return Strip(
             node.axis, node.extent, node, into, waiting, rows, there, top,
             first=self._loop(into, at, identity),
@@ -89,7 +92,49 @@ class Stripping:
             rest=self._loop(into, at, join(sums, together(rest, join)), BEGIN, *rows, *there),
             pair=self._loop(into, at, combine(tuple(load(leaf, above) for leaf in waiting), sums), top),
             keep=self._loop(waiting, above, sums, top), few=few,
-            each=self._each(node.axis, saved), made=tuple(s.leaf for s in saved),
+            each=self._each(node.axis, saved), made=tuple(s.leaf for s in saved), quick=quick,
+        )  # fmt: skip
+
+    def _quickly(
+        self,
+        node: Fold,
+        group: Sequence[Sequence[Value]],
+        leaf: Leaf,
+        rows: tuple[Local, ...],
+        there: tuple[Local, ...],
+        ahead: tuple[Load, ...],
+        far: Value,
+        close: Fetch | None,
+    ) -> Strip | None:
+        """The quick strip of an extreme of floats, of `group`, its rows; None of other folds."""
+        reducer = reducer_of(node.reducer)
+        if not reducer.quick or len(node.dtypes) > 1 or node.dtype.kind != "f" or node.dtype.wide:
+            return None
+        into, at = (leaf, Leaf(f"{leaf.name}_sum", node.dtype)), self.axis - self.start
+        nothing = const(identities(reducer, node.dtypes)[0], node.dtype), const(0.0, node.dtype)
+
+        def further(a: Value, b: Value) -> Value:
+            return apply("where", apply(reducer.quick, a, b), a, b)
+
+        def add(a: Value, b: Value) -> Value:
+            return apply("add", a, b)
+
+        def joined_with(rows: Sequence[Sequence[Value]]) -> list[Value]:
+            every = [list(column) for column in zip(*rows, strict=True)]
+            best, total = (load(x, at) for x in into)
+            return [further(best, halved(every[0], further)), apply("add", total, halved(every[1], add))]
+
+        first, *others = [(x, x) for (x,) in group]
+        chosen = [
+            tuple(apply("where", t, x, o) for x, o in zip(pair, nothing, strict=True))
+            for t, pair in zip(there[1:], others, strict=True)
+        ]
+        return Strip(
+            node.axis, node.extent, node, into, (), rows, there, local("top", INDEX),
+            first=self._loop(into, at, nothing),
+            body=self._loop(into, at, joined_with([first, *others]), BEGIN, *rows, ahead=ahead, far=far, close=close),
+            rest=self._loop(into, at, joined_with([first, *chosen]), BEGIN, *rows, *there),
+            pair=(), keep=(),
         )  # fmt: skip
 
     def _close(self, node: Fold, bodies: Sequence[Value]) -> Fetch | None:

@@ -26,6 +26,7 @@ CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
 SHORTEST = 4  # elements of a row: up to here it is read by columns
 THIRD_BYTES = 4 << 20  # likewise, of one that processors share
 WIDE_BYTES = 64 << 10  # of a row of a strip that is read from memory once: in the second cache
+QUICK_COLUMNS = 128  # of rows from memory, whose extremes are taken by one comparison an element
 LEAST_BYTES = 2048  # of a row of a strip: narrower ones make too little of a page
 
 NOTHING: Mapping[Value, Lanes] = {}
@@ -250,37 +251,89 @@ class Across(Places):
         for n, leaf in enumerate(stmt.waiting):
             first = t.index("mul", t.index("udiv", self.waiting_bytes, len(stmt.waiting)), n) if n else "0"
             self.address[leaf.name] = t.let(f"getelementptr i8, ptr {waiting}, i64 {first}", "ptr").name
-
         for leaf in stmt.made:
             self.address[leaf.name] = t.reserve(f"[{order.lanes} x {leaf.dtype.memory}]")
-
-        def block(start: str, end: str) -> None:
-            run(stmt.first, known)
-            whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
-
-            def next_rows(k: str, stop: str) -> Known:
-                inside: Known = {**known, BEGIN: Lanes(k, INDEX_TYPE), STOP: Lanes(stop, INDEX_TYPE)}
-                run(stmt.each, inside)
-                return inside
-
-            def step(k: str) -> None:
-                rows: Known = {row: Lanes(t.index("add", k, n), INDEX_TYPE) for n, row in enumerate(stmt.rows)}
-                run(stmt.body, {**next_rows(k, t.index("add", k, order.lanes)), **rows})
-
-            def rest(k: str) -> None:
-                inside = next_rows(k, end)
-                for n, (row, there) in enumerate(zip(stmt.rows, stmt.there, strict=True)):
-                    at, exists = self._row(t.index("add", k, n), end)
-                    inside |= {row: Lanes(at, INDEX_TYPE), there: Lanes(exists, "i1")}
-                run(stmt.rest, inside)
-
-            t.loop(start, whole, order.lanes, step)
-            t.loop(whole, end, order.lanes, rest)
 
         def at(statements: Sequence[Stmt]) -> Callable[[str], None]:
             return lambda top: run(statements, {**known, stmt.top: Lanes(top, INDEX_TYPE)})
 
-        self.pairing(order, *rows, block, at(stmt.pair), at(stmt.keep))
+        def all_rows() -> None:
+            self.pairing(order, *rows, partial(self._block, stmt, known, run), at(stmt.pair), at(stmt.keep))
+
+        if stmt.quick is None:
+            all_rows()
+            return
+        quick, left = stmt.quick, t.reserve("i1")
+        self.address[quick.into[1].name] = waiting  # nothing waits in it yet
+        t.put(f"store i1 true, ptr {left}")
+
+        def quickly() -> None:
+            self._block(quick, dict(known), run, *rows)
+            t.put(f"store i1 {self._is_strange(quick, known)}, ptr {left}")
+
+        t.when(self._pays_quickly(quick, known, rows), quickly)
+        t.when(t.let(f"load i1, ptr {left}", "i1").name, all_rows)
+
+    def _pays_quickly(self, stmt: Strip, known: Known, rows: tuple[str, str]) -> str:
+        """Whether a quick strip is better: of rows from memory where they are not short, else the processor waits as long for what it reads."""
+        t, (*_, loop) = self.text, stmt.body
+        assert isinstance(loop, Vector), "a strip is a vector loop"
+        low, high = (self.value(v, dict(known), None).name for v in (loop.low, loop.high))
+        columns = t.index("sub", high, low)
+        elements = t.index("mul", columns, t.index("sub", rows[1], rows[0]))
+        tests = (
+            f"sge i64 {columns}, {QUICK_COLUMNS}",
+            f"slt i64 {elements}, {FAR_BYTES // stmt.into[0].dtype.itemsize}",
+        )
+        long, near = (t.let(f"icmp {test}", "i1").name for test in tests)
+        return t.let(f"or i1 {long}, {near}", "i1").name
+
+    def _block(self, stmt: Strip, known: Known, run: Run, start: str, end: str) -> None:
+        """Some rows of a strip."""
+        t, order = self.text, stmt.fold.order
+        assert order is not None, "a scheduled fold has an order"
+        run(stmt.first, known)
+        whole = t.index("add", start, t.index("and", t.index("sub", end, start), -order.lanes))
+
+        def next_rows(k: str, stop: str) -> Known:
+            inside: Known = {**known, BEGIN: Lanes(k, INDEX_TYPE), STOP: Lanes(stop, INDEX_TYPE)}
+            run(stmt.each, inside)
+            return inside
+
+        def step(k: str) -> None:
+            rows: Known = {row: Lanes(t.index("add", k, n), INDEX_TYPE) for n, row in enumerate(stmt.rows)}
+            run(stmt.body, {**next_rows(k, t.index("add", k, order.lanes)), **rows})
+
+        def rest(k: str) -> None:
+            inside = next_rows(k, end)
+            for n, (row, there) in enumerate(zip(stmt.rows, stmt.there, strict=True)):
+                at, exists = self._row(t.index("add", k, n), end)
+                inside |= {row: Lanes(at, INDEX_TYPE), there: Lanes(exists, "i1")}
+            run(stmt.rest, inside)
+
+        t.loop(start, whole, order.lanes, step)
+        t.loop(whole, end, order.lanes, rest)
+
+    def _is_strange(self, stmt: Strip, known: Known) -> str:
+        """Whether a quick strip has a column of which an element is NaN, or there are infinities of both signs; or one whose extreme is a zero, whose sign
+        decides.
+        """
+        t, (*_, loop) = self.text, stmt.body
+        assert isinstance(loop, Vector), "a strip is a vector loop"
+        low, high = (self.value(v, dict(known), None).name for v in (loop.low, loop.high))
+        lanes, count = loop.lanes, t.index("sub", high, low)
+
+        def some(k: str, found: list[Row]) -> list[Row]:
+            best, total = (self.kept(x.dtype, self._pointer(x.name, x.dtype, k), lanes) for x in stmt.into)
+            zero = t.let(f"fcmp oeq {best}, zeroinitializer", "i1", lanes)
+            bad = t.let(f"or {zero}, {t.let(f'fcmp uno {total}, {total.name}', 'i1', lanes).name}", "i1", lanes)
+            mask = Lanes(self.below(t.index("sub", count, k), lanes), "i1", lanes)
+            bad = t.let(f"and {bad}, {mask.name}", "i1", lanes)
+            return [[t.let(f"or {found[0][0]}, {bad.name}", "i1", lanes)]]
+
+        nothing = self.widened(Lanes("false", "i1"), lanes)
+        ((found,),) = self._carry("0", count, lanes, [[nothing]], some)
+        return t.call(f"@llvm.vector.reduce.or.v{lanes}i1", "i1", 1, found).name if lanes > 1 else found.name
 
     def _waiting(self) -> str:
         """Memory for the rows that wait: one for all strips, which run one after the other."""
