@@ -56,6 +56,16 @@ def test_rows_under_masks_are_fetched_from_memory(shape, axis, name):
     np.testing.assert_array_equal(target.numpy(), result)
 
 
+@pytest.mark.parametrize("shape", [(3, 0), (2, 3, 0)])
+def test_rows_that_are_read_half_a_line_at_a_time_are_fetched(shape):
+    values = np.random.default_rng(0).integers(-4, 5, _shaped(shape, BYTES)).astype(np.float32)
+    source, axis = xt.array(values), len(shape) - 2
+    result = values.argmax(axis)
+    target = xt.zeros(result.shape, dtype="int64")
+    assert "@llvm.prefetch" in xt.plan(target, xt.argmax(source, axis)).llvm
+    _assert_stored(target, xt.argmax(source, axis), result)
+
+
 @pytest.mark.parametrize("columns", [5, 11, 16])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 def test_packed_rows_are_fetched_from_memory(columns, dtype):

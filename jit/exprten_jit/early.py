@@ -210,6 +210,20 @@ def packed_rows(stmt: Stmt, many: int, axis: Axis, extent: Value, count: Value) 
     return _with(replace(stmt, near=True), ahead, far)
 
 
+def lying_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value) -> list[Stmt]:
+    """The loop along rows that are written out, which fetches what lies two pages behind where what it stores is wider than what it reads, half a line at a time
+    and not in order; nothing else, as the processor sees that by itself.
+    """
+    if not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.groups:
+        return []
+    loads = (x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None)
+    wide = min(store.leaf.itemsize for store in stmt.stores)
+    found = lines_of(x for x in loads if steps(x, axis) == 1 and x.leaf in kernel.leaves and x.leaf.itemsize < wide)
+    ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + ON_FURTHER // x.leaf.itemsize})) for x in found)
+    far = both(kernel.every >= FAR_BYTES // (kernel.down * wide), extent >= ON_FURTHER // wide)
+    return _with(replace(stmt, near=True), ahead, far) if ahead else []
+
+
 def _with(stmt: Vector, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:
     """A loop that fetches `ahead` where it is `far`, after what that needs."""
     lets = [Let(value, early=True) for value in forms(ahead, stmt.axis) if value.free]

@@ -17,7 +17,7 @@ from .columns import Saving, across, by_columns, columns_of
 from .cuts import PIECE, PIECE_NAME, cuts_of, pieced
 from .derived import OwnName
 from .dtypes import INDEX
-from .early import folded_rows, next_row, packed_rows
+from .early import folded_rows, lying_rows, next_row, packed_rows
 from .flat import flattened
 from .folds import combined, folds_of, owns_rows, vector_axis
 from .ir import Axis, Fold, Load, Local, Store, Value, index, local
@@ -214,6 +214,8 @@ def _open(
         *rest, last = _innermost(kernel, machine, axis, low, high, bound, done)
         if kernel.packed:
             return [*placed, *rest, *packed_rows(last, kernel.written, axis, high, kernel.every)]
+        if kernel.down and (fetching := lying_rows(last, kernel, axis, high)):
+            return [*placed, *rest, *fetching]
         if axis is ONE:
             return [*folded_rows(placed, kernel, bound), *rest, last]
         return [*placed, *rest, *next_row(last, placed, kernel, axis, high, bound)]
