@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
 
-from exprten_jit.reducers import UNROLLED
+from exprten_jit.reducers import ACROSS, UNROLLED
 from exprten_jit.unrolled import packed_part
 
 from ..expression.shape import Layout
@@ -23,7 +23,7 @@ from .orders import folded_by, lies_across
 
 Key = TypeVar("Key", int, Place)
 
-MOST = 64  # elements: of more, a kernel is longer than its loops are worth
+MOST = 72  # elements: of more, a kernel is longer than its loops are worth
 MOST_PLAIN = 32  # without folds
 MOST_FOLDED = 36  # of which nothing but folds is stored, as they lie: further ones are read down a few columns as fast
 MOST_ROWS = 11  # of these, where there are more than are surely better
@@ -87,7 +87,8 @@ def _pays(many: int, folded: Sequence[int], near: Collection[int], stored: bool)
     if many <= SURELY[stored]:
         return True
     few = stored or (many <= MOST_FOLDED and max(folded) <= MOST_ROWS)
-    return few and not any(n in ((2, 16, 32) if stored else (2, 4, 8, 16)) for n in near)
+    groups = (2, 4) if max(folded) % ACROSS.lanes == 0 else ()  # of fewer rows than one some lanes hold nothing
+    return few and not any(n in ((2, 16, 32) if stored else (*groups, 8, 16)) for n in near)
 
 
 def named(
