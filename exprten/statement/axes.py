@@ -119,6 +119,11 @@ def leaves_of(found: Gathered) -> list[int]:
     return [n for n, entry in enumerate(found.structure) if entry[0] != WEAK and entry[0].op == "leaf"]
 
 
+def views_of(found: Gathered, target: Layout) -> list[tuple[int, Layout]]:
+    """The target, and all operands, and how they lie."""
+    return [(TARGET, target), *zip(leaves_of(found), found.layouts, strict=True)]
+
+
 def _aligned(n: int, shape: Shape, ref: int, operand: Shape | None) -> Iterator[tuple[Place, Place]]:
     lead = len(shape) - len(operand or ())
     yield from (((n, lead + k), (ref, k)) for k, m in enumerate(operand or ()) if m != 1 and lead + k >= 0)
@@ -238,8 +243,7 @@ def _side_by_side(row: list[Place], a: Place, b: Place) -> bool:
 def _runs_on(same: Same, target: Layout, a: Place, b: Place) -> bool:
     """Whether memory runs on from axis `a` to axis `b`, and every fold takes both or neither."""
     found = same.found
-    views = [(TARGET, target), *zip(leaves_of(found), found.layouts, strict=True)]
-    for n, layout in views:
+    for n, layout in views_of(found, target):
         dims = same.dims(n)
         if a in dims and layout.strides[dims.index(a)] != layout.strides[dims.index(b)] * extent_of(same, b):
             return False

@@ -16,7 +16,7 @@ from exprten_jit.reducers import ACROSS, UNROLLED
 from exprten_jit.unrolled import packed_part
 
 from ..expression.shape import Layout
-from .axes import TARGET, Folded, Place, Same, extent_of, leaves_of
+from .axes import TARGET, Folded, Place, Same, extent_of, views_of
 from .gather import Gathered
 from .lying import MOST_WOVEN, rows_run_on
 from .orders import folded_by, lies_across
@@ -69,8 +69,10 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
     if not taken or found.params or found.several or any(extent_of(same, p) > UNROLLED for p in taken):
         return None
     lengths, across = {p: extent_of(same, p) for p in (*places, *taken)}, lies_across(same, target)
-    views = [(TARGET, target), *zip(leaves_of(found), found.layouts, strict=True)]
-    steps = [{p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None} for n, view in views]
+    steps = [
+        {p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
+        for n, view in views_of(found, target)
+    ]
     for lanes, block, loops in _blocks([p for p in places if p not in taken], taken, lengths, steps):
         many, stored = prod(lengths[p] for p in block), places.keys() >= {*block} or across
         near = {lengths[p] for s in steps[1:] for p in block if s.get(p) == 1}

@@ -12,7 +12,7 @@ from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROL
 from exprten_jit.vectors import DEAR, FAR_BYTES
 
 from ..expression.shape import Layout
-from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of
+from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of, views_of
 from .gather import WEAK, Gathered
 
 TALL, TOGETHER = 4096, 16  # rows of so few columns, and indices of an outer axis, of which several are folded at once
@@ -107,7 +107,7 @@ def packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place) -> i
     length = lengths.pop()
     if lengths:
         return 0
-    for n, view in ((TARGET, target), *zip(leaves_of(same.found), same.found.layouts, strict=True)):
+    for n, view in views_of(same.found, target):
         at = {p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
         along, step = [at[p] for p in rows if p in at], at.get(same.of(inner), 0)
         if along and step and (along, step) != ([1], length) and abs(step) != 1:
@@ -436,7 +436,7 @@ def rows_are_near(axes: list[int], same: Same) -> bool:
 def lies_across(same: Same, target: Layout) -> bool:
     """Whether memory runs on along one axis in one operand, or the target, and along another in another."""
     units = set[Place]()
-    for n, view in ((TARGET, target), *zip(leaves_of(same.found), same.found.layouts, strict=True)):
+    for n, view in views_of(same.found, target):
         steps = [(p, abs(s)) for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and s]
         if len(steps) > 1:
             units.update(p for p, s in steps if s == 1)

@@ -23,10 +23,10 @@ FILLED = MOST_WOVEN + 1  # elements that fill squares
 EXACT = 64  # elements: of an axis of so few kernels may be for their number
 RUN = 128  # elements that are to follow each other in memory, in a piece of what is not in the second cache
 LEAST_RUN = 96  # and do at least
-MANY = 8  # pieces: of so many the last may have any length
+MANY = 8  # pieces: of an axis of so many one may be shorter than the others
 STREAMED_RUN, LITTLE = 512, 16  # in pieces of folds alone, which take so many elements for each that they store
 FEWEST_RUN = 16  # in those of any
-FAR = 1 << 18  # elements that are not
+FAR = 1 << 18  # elements: of more some are not in the second cache
 
 
 def extents_of(found: Gathered) -> list[int]:

@@ -12,7 +12,7 @@ from exprten_jit.reducers import rounded_up
 
 from ..expression.key import Key
 from .alone import folds_alone, own_axes, own_of, packed
-from .axes import TARGET, Folded, Same, count_of, leaves_of
+from .axes import TARGET, Folded, Same, count_of, views_of
 from .before import LEAST, names_of
 from .flat import LEAST as LEAST_ELEMENTS
 from .flat import flat_axes
@@ -65,11 +65,8 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
 
 def _lies_apart(walk: Walk, given: Given, same: Same) -> bool:
     """Whether some elements along the innermost loop lie apart, and these are no rows that have a kernel of their own."""
-    inner, every = (
-        same.of((TARGET, walk.axes[-1])),
-        zip((TARGET, *leaves_of(same.found)), (given.layouts[0], *same.found.layouts), strict=True),
-    )
-    steps = (abs(s) for n, view in every for p, s in zip(same.dims(n), view.strides, strict=True) if p == inner)
+    inner, views = same.of((TARGET, walk.axes[-1])), views_of(same.found, given.layouts[0])
+    steps = (abs(s) for n, view in views for p, s in zip(same.dims(n), view.strides, strict=True) if p == inner)
     return not walk.packed and any(step > 1 for step in steps)
 
 

@@ -16,7 +16,7 @@ from exprten_jit.nest import LINE
 from exprten_jit.vectors import FAR_BYTES
 
 from ..expression.shape import Layout
-from .axes import TARGET, Same, extent_of, leaves_of
+from .axes import TARGET, Same, extent_of, leaves_of, views_of
 from .orders import MAX_PERMUTED, needed_by_all
 
 CACHE = 512 << 10  # bytes that stay in the second cache
@@ -40,7 +40,7 @@ def least_traffic(axes: list[int], fixed: int, same: Same, target: Layout) -> li
     types = [found.structure[n][0].dtype for n in (-1, *leaves_of(found))]
     operands: list[Steps] = [
         {p: abs(s) * dtype.itemsize for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None and s}
-        for n, view, dtype in zip((TARGET, *leaves_of(found)), (target, *found.layouts), types, strict=True)
+        for (n, view), dtype in zip(views_of(found, target), types, strict=True)
     ]
     at = {same.of((TARGET, k)): k for k in axes[:count]}
     extents = {p: extent_of(same, p) for n in (TARGET, *leaves_of(found)) for p in same.dims(n) if p is not None}

@@ -191,16 +191,13 @@ class Outer(Runs):
             here = Lanes(k, INDEX_TYPE)
             return here, [{node.axis: here}] * len(items.each)
 
-        on = (
-            len(items.each) if self.nest.kernel.tall else 0
-        )  # where rows of the same index are read later, those of the next ones are fetched
+        on = len(items.each) if self.nest.kernel.tall else 0  # what lies behind tall ones is read by the next of them
 
         def here(k: str) -> list[Known]:
-            at = [
-                Lanes(self.text.index("add", own[items.row].name, on), INDEX_TYPE) if on else own[items.row]
-                for own in items.each
-            ]
-            return [{node.axis: Lanes(k, INDEX_TYPE), items.row: row} for row in at]
+            every = [own[items.row] for own in items.each]
+            if on:
+                every = [Lanes(self.text.index("add", row.name, on), INDEX_TYPE) for row in every]
+            return [{node.axis: Lanes(k, INDEX_TYPE), items.row: row} for row in every]
 
         rows = self.rows_abreast(node, loop, found, items, row)
         where = Where(loop.axis, "0", items.width * len(items.each), items.mask)
