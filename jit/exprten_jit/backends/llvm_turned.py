@@ -113,7 +113,7 @@ class Turned(Folds):
                 at = self.splat(Lanes(self._narrow(t.index("add", first, j)), "i32"), count)
                 best = self._of_numbers(node, True, best, [x, at])
             for x in columns if rest else ():
-                rest = [[t.let(f"fadd {rest[0][0]}, {x.name}", x.lane, count)]]
+                rest = [[self._added(rest[0][0], x)]]
             return [best, *rest]
 
         found = self._carry("0", extent, group, [best, *([] if sums is None else [[total]])], some)
@@ -177,9 +177,6 @@ class Turned(Folds):
         identity = self._identity([node], width)
         alone = [self._is_masked(x, node.axis) and _once(x, node.bodies) for x in node.bodies]
 
-        def add(a: Lanes, b: Lanes) -> Lanes:
-            return t.let(f"fadd {a}, {b.name}", a.lane, width)
-
         def row(r: int) -> Row:
             if fetching:
                 self.fetch_rows(node, known, where, [r])
@@ -193,8 +190,8 @@ class Turned(Folds):
                     found.append(t.let(f"select {mask}, {x}, {nothing}", x.lane, width) if mask and not loaded else x)
                 parts.append(found)
             if sums is not None:
-                total = reduce(add, (x for x, *_ in parts))
-                sums[:] = [add(sums[0], total) if sums else total]
+                total = reduce(self._added, (x for x, *_ in parts))
+                sums[:] = [self._added(sums[0], total) if sums else total]
             if reducer_of(node.reducer).extreme:  # in any order
                 return reduce(join, parts)
             lanes = [reduce(join, parts[n::chains]) for n in range(min(chains, len(parts)))]
@@ -216,6 +213,10 @@ class Turned(Folds):
 
         found = [rows(first, width) for first in range(0, where.count, width * abreast)]
         return [self._joined(column) for column in zip(*found, strict=True)]
+
+    def _added(self, a: Lanes, b: Lanes) -> Lanes:
+        """A sum that tells whether there is a NaN."""
+        return self.text.let(f"fadd {a}, {b.name}", a.lane, a.count)
 
     def _is_masked(self, x: Value, axis: Axis) -> bool:
         """Whether an element is what a load with a mask gives, and nothing else."""
