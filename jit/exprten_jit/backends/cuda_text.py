@@ -76,15 +76,31 @@ template <typename To, typename From> static __device__ __forceinline__ To xt_bi
 static __device__ __forceinline__ float xt_times(float a, float b) { return __fmul_rn(a, b); }
 static __device__ __forceinline__ double xt_times(double a, double b) { return __dmul_rn(a, b); }""",
     "xt_maximum": """
-// NaN wins, +0 above -0
+// NaN wins, +0 above -0; without branches, so that what is loaded for several of them is under way at once
 template <typename T> static __device__ __forceinline__ T xt_maximum(T a, T b) {
-    return a != a ? a : b != b ? b : a > b ? a : b > a ? b : copysign(T(1), a) > 0 ? a : b;
-}""",
+    const T most = (a > b) | ((a == b) & (copysign(T(1), a) > 0)) ? a : b;
+    return a != a ? a : most;
+}
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+static __device__ __forceinline__ float xt_maximum(float a, float b) {
+    float most;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));
+    return most;
+}
+#endif""",
     "xt_minimum": """
 // NaN wins, -0 below +0
 template <typename T> static __device__ __forceinline__ T xt_minimum(T a, T b) {
-    return a != a ? a : b != b ? b : a < b ? a : b < a ? b : copysign(T(1), a) < 0 ? a : b;
-}""",
+    const T least = (a < b) | ((a == b) & (copysign(T(1), a) < 0)) ? a : b;
+    return a != a ? a : least;
+}
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+static __device__ __forceinline__ float xt_minimum(float a, float b) {
+    float least;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+    return least;
+}
+#endif""",
     "xt_whole": """
 // truncated and saturated; NaN is 0
 template <typename T, typename F> static __device__ __forceinline__ T xt_whole(F x, T least, T most) {
