@@ -191,7 +191,7 @@ def test_every_statement(all_statements, arch):
         assert_right(one)
         if one.written in first:
             assert (one.resources.spill_stores, one.resources.spill_loads) == (0, 0), f"{one.name} spills"
-            assert one.resources.registers <= 64, f"{one.name}: 256 threads of {one.resources.registers} registers"
+            assert one.resources.registers <= 85, f"{one.name}: 256 threads of {one.resources.registers} registers"
 
 
 # The corpus, which the emulator executes: there each group is PTX for one architecture.
@@ -234,9 +234,7 @@ def test_integers_wrap_around(dtype):
     with xt.options(interpret=True):
         text = of_plan("x + 1 > x", xt.plan(flag, x + 1 > x)).cuda.text
     found = ptx.instructions(nvrtc.ptx_of(text, "sm_90"), "kernel")
-    assert sum(found[f"setp.{sign}.s{dtype[-2:]}"] for sign in ("gt", "ne")) >= 16, (
-        "one for each of 16 flags, or it is folded"
-    )
+    assert sum(found[f"setp.{sign}.s{dtype[-2:]}"] for sign in ("gt", "ne")) >= 8, "one for each flag, or it is folded"
 
 
 def test_elements_of_a_row_are_read_four_at_once():
@@ -250,7 +248,7 @@ def test_elements_of_a_row_are_read_four_at_once():
 
 @pytest.mark.parametrize(
     ("fold", "extent", "read"),
-    [("sum", 1 << 26, "v4.f32"), ("max", 1 << 12, "v4.f32"), ("argmax", 1 << 20, "v4.f32")],
+    [("sum", 1 << 28, "v4.f32"), ("max", 1 << 12, "v4.f32"), ("argmax", 1 << 20, "v4.f32")],
 )
 def test_a_long_fold_reads_four_elements_at_once(fold, extent, read):
     x = xt.empty(1000)

@@ -541,7 +541,7 @@ def test_the_text_of_a_list_takes_what_it_is_given(driver: EmulatedDriver, arch:
         (sgd, [ones(5, 7, pad=True), ones(5, 7)], {"lr": 0.5}, 1),
         (trusted, [ones(5, 7), ones(5, 7)], {"lr": 0.5}, 3),
         (centred, [ones(2, 9000)], {}, 3),
-        (centred, [ones(70, 9000)], {}, 1),
+        (centred, [ones(150, 9000)], {}, 1),
         (columns, [ones(3000, 4)], {}, 3),
         (after, [whole[1:], whole[:-1], ones(99)], {"by": 0.5}, 1),
     )

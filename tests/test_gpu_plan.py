@@ -46,7 +46,7 @@ def test_explain_tells_what_every_launch_takes(gpu):
     plan = xt.plan(total, x.sum())
     lines = [line for line in plan.explain().splitlines() if line.startswith("launch ")]
     assert len(lines) == plan.launches == 2
-    shape = r"launch kernel1?: \d+ points? of \d+ threads?, (\d+) blocks? of (\d+), vector 1, index 32 bits, \d+ registers(, \d+ bytes shared in a block)?"
+    shape = r"launch kernel1?: \d+ points? of \d+ threads?, (\d+) blocks? of (\d+), vector [14], index 32 bits, \d+ registers(, \d+ bytes shared in a block)?"
     found = [re.fullmatch(shape, line) for line in lines]
     assert all(found), lines
     assert plan.threads == max(int(m[1]) * int(m[2]) for m in found)

@@ -13,7 +13,7 @@ import exprten as xt
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "")
 
 TYPES = ("bool", "int8", "int16", "float16", "float32", "int64", "float64", "complex64", "complex128")
-SHAPES = ((32, 32), (33, 31), (16, 100), (97, 64), (70, 3), (15, 40), (1, 50))
+SHAPES = ((32, 32), (33, 31), (16, 100), (97, 64), (70, 3), (15, 40), (1, 50), (64, 128), (48, 132), (2, 33), (40, 2))
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +40,12 @@ def on_both(gpu: xt.Device, run: Callable[[xt.Device], np.ndarray]) -> None:
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_a_transposed_operand_of_every_type(gpu: xt.Device, dtype: str) -> None:
-    a = drawn((50, 45), dtype)
+@pytest.mark.parametrize("shape", [(50, 45), (64, 144), (32, 16), (3, 70), (80, 8), (9, 16)])
+def test_a_transposed_operand_of_every_type(gpu: xt.Device, dtype: str, shape: tuple[int, int]) -> None:
+    a = drawn(shape, dtype)
 
     def run(device: xt.Device) -> np.ndarray:
-        y = xt.zeros((45, 50), dtype=dtype, device=device)
+        y = xt.zeros(shape[::-1], dtype=dtype, device=device)
         y[...] = xt.array(a, device=device).T
         return y.numpy()
 
@@ -66,8 +67,11 @@ def test_shapes_and_modes_with_operands_along_and_across(gpu: xt.Device, shape: 
 
 @pytest.mark.parametrize("order", [(1, 0, 2), (2, 1, 0), (2, 0, 1), (1, 2, 0)])
 @pytest.mark.parametrize("pad", [False, True])
-def test_three_axes_and_pitched_targets(gpu: xt.Device, order: tuple[int, ...], pad: bool) -> None:
-    a = drawn((33, 18, 21), "float64")
+@pytest.mark.parametrize("shape", [(33, 18, 21), (48, 6, 50), (3, 64, 52)])
+def test_three_axes_and_pitched_targets(
+    gpu: xt.Device, order: tuple[int, ...], pad: bool, shape: tuple[int, ...]
+) -> None:
+    a = drawn(shape, "float64")
 
     def run(device: xt.Device) -> np.ndarray:
         x = xt.transpose(xt.array(a, device=device), order)
@@ -78,13 +82,14 @@ def test_three_axes_and_pitched_targets(gpu: xt.Device, order: tuple[int, ...], 
     np.testing.assert_array_equal(run(gpu), a.transpose(order) * 2 + 1)
 
 
-def test_views_at_an_offset_and_reversed_rows(gpu: xt.Device) -> None:
-    a = drawn((60, 70), "float32")
+@pytest.mark.parametrize("first", [3, 4])
+def test_views_at_an_offset_and_reversed_rows(gpu: xt.Device, first: int) -> None:
+    a = drawn((60, 72), "float32")
 
     def run(device: xt.Device) -> np.ndarray:
         x, y = xt.array(a, device=device), xt.zeros((70, 80), device=device)
-        y[3:61, 5:55] = x[7:57, 9:67].T + 1
-        y[::2, 60:80] += x[10:30, ::-2].T
+        y[first : first + 60, first + 4 : first + 56] = x[8:60, first : first + 60].T + 1
+        y[::2, 60:80] += x[10:30, 70:0:-2].T
         return y.numpy()
 
     on_both(gpu, run)
@@ -100,30 +105,32 @@ def test_a_transpose_as_an_expression(gpu: xt.Device) -> None:
     on_both(gpu, run)
 
 
-def test_what_is_made_of_columns_is_stored_across(gpu: xt.Device) -> None:
-    a = drawn((40, 70), "float32")
+@pytest.mark.parametrize("shape", [(40, 70), (64, 96), (48, 51)])
+def test_what_is_made_of_columns_is_stored_across(gpu: xt.Device, shape: tuple[int, int]) -> None:
+    a = drawn(shape, "float32")
 
     def normalised(x: xt.Tensor) -> Any:
         return (x - xt.mean(x, 1, keepdims=True)) / xt.std(x, 1, keepdims=True)
 
     def run(device: xt.Device) -> np.ndarray:
-        x, y = xt.array(a, device=device), xt.zeros((70, 40), device=device)
+        x, y = xt.array(a, device=device), xt.zeros(shape[::-1], device=device)
         y[...] = normalised(x.T)
         return y.numpy()
 
     on_both(gpu, run)
-    plan = xt.plan(xt.zeros((70, 40), device=gpu), normalised(xt.array(a, device=gpu).T))
+    plan = xt.plan(xt.zeros(shape[::-1], device=gpu), normalised(xt.array(a, device=gpu).T))
     assert "through shared memory" in plan.nest
     assert staged(plan) == 1
 
 
-def test_a_kernel_with_targets_along_and_across(gpu: xt.Device) -> None:
+@pytest.mark.parametrize("shape", [(35, 45), (64, 96)])
+def test_a_kernel_with_targets_along_and_across(gpu: xt.Device, shape: tuple[int, int]) -> None:
     @xt.kernel
     def both(along: Any, across: Any, x: Any) -> None:
         along[...] = along * 0.5 + x
         across[...] = across - along
 
-    a, b = drawn((35, 45), "float32"), drawn((45, 35), "float32")
+    a, b = drawn(shape, "float32"), drawn(shape[::-1], "float32")
 
     def run(device: xt.Device) -> np.ndarray:
         along, across, x = xt.array(a, device=device), xt.array(b, device=device), xt.array(b + 1, device=device)

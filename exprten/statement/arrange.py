@@ -17,7 +17,7 @@ from ..options import Options
 from . import blocks
 from .axes import Same, count_of, folded, merged
 from .gather import WEAK, Gathered, ones
-from .lying import across
+from .lying import TILED, across
 from .memory_order import in_memory_order
 from .rest import with_rest
 from .signature import Arranged, Operand, Signature, Ways
@@ -63,7 +63,9 @@ def arrange(
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(walk.axes)}, joined) if same else ((), [])
     walk = with_rest(walk, given, over, target.key if mode.op is None and count == 1 else None)
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
-    other = across(walk.axes, walk.extents, walk.strides[count:]) if given.loose and not found.indexed else []
+    other = []
+    if given.loose and not found.indexed:
+        other = across(walk.axes, walk.extents, walk.strides[count:], TILED if cpu else 2)
     ways = ways_of(given, walk, over, other)
     operands, unknown = _operands(
         [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))],

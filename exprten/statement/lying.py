@@ -62,11 +62,13 @@ def turns(found: Gathered, target: Layout, same: Same | None) -> bool:
     )
 
 
-def across(axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]]) -> list[int]:
-    """The axes along which some source runs on that does not along the innermost one, where there is something in both."""
-    if not axes or extents[-1] < TILED:
+def across(
+    axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]], least: int = TILED
+) -> list[int]:
+    """The axes along which some source runs on that does not along the innermost one, where there are so many elements in both."""
+    if not axes or extents[-1] < least:
         return []
-    long = [k for k, n in zip(axes[:-1], extents, strict=False) if n >= TILED]
+    long = [k for k, n in zip(axes[:-1], extents, strict=False) if n >= least]
     return [k for k in long if any(steps[k] == 1 and abs(steps[axes[-1]]) > 1 for steps in strides)]
 
 

@@ -18,22 +18,26 @@ from math import prod
 from .bounds import upper
 from .dtypes import INDEX
 from .folds import folds_of, loads
-from .gridsquares import Square, square_of, worth
+from .gridsquares import Square, side_of, square_of, walked
 from .ir import Axis, Fold, Leaf, Size, Store, Value, axis, components, fold, index, load, op, size
 from .kernel import Kernel
-from .passes import passes
-from .reducers import PAIRS, reducer_of
+from .passes import Pass, passes
+from .reducers import PAIRS, Order, reducer_of
 from .rewrite import substitute
 
 SHORT = 16  # elements that a thread folds by itself along a row: no more than the least order has lanes
 FEW = 16  # results of parts that a thread brings together by itself
-MOST_PARTS = 4096
-WARP, BLOCK = 32, 256  # threads
-TEAMS = (WARP, 128, BLOCK)  # that hold a row
-HELD = 16  # elements of a row that a thread holds
-MOST_HELD = 3  # values of each: more are more registers than leave a multiprocessor busy
+WARP, BLOCK, WHOLE = 32, 256, 1024  # threads
+MOST_PARTS = FEW * WHOLE
+LISTED = ((WARP, 16), (128, 16), (BLOCK, 16))  # who holds a row: so many threads, so many elements each
+HOLDS = (
+    *((WARP, n) for n in (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32)),
+    *((team, n) for team in (128, BLOCK, 512) for n in (12, 16)),
+)
+REGISTERS = 64  # of a thread, for what it holds: more leave a multiprocessor idle
 SHARED = 32 << 10  # bytes of a block, for elements on their way
-PER_PROCESSOR = 1024  # threads that keep a multiprocessor busy
+MANY = 1 << 16  # elements that threads read again rather than wait for another launch
+PER_PROCESSOR = 2048  # threads that keep a multiprocessor busy
 
 Loops = tuple[tuple[Axis, Value], ...]
 
@@ -50,9 +54,16 @@ class Grid:
     folds: tuple[Fold, ...] = ()
     inner: Loops = ()
     order: str = "any"
-    held: bool = False  # the elements of a row stay in registers, HELD a thread
+    held: int = 0  # elements of a row that stay in the registers of each thread,
+    sure: int = 0  # of which so many are there, whatever the row
     square: Square | None = None  # what lies across the innermost axis
-    squared: bool = False  # it goes by way of shared memory
+    side: int = 0  # of squares of points, where it goes by way of shared memory
+    walked: int = 0  # indices, at most, of the squares' row that each thread walks along
+
+    @property
+    def along(self) -> tuple[Axis, Value]:
+        """Of rows that are held, what runs along them."""
+        return self.inner[0] if self.inner else (self.folds[0].axis, self.folds[0].extent)
 
 
 @dataclass(frozen=True)
@@ -71,17 +82,21 @@ def program(
     multiprocessors: int,
     order: str = "any",
     overlapping: Collection[Leaf] = (),
+    listed: bool = False,
 ) -> Program:
-    """What to launch for a kernel of these sizes. `overlapping` are leaves that may share memory with a target at other places."""
-    planner = _Planner(dict(sizes), multiprocessors)
+    """What to launch for a kernel of these sizes. `overlapping` are leaves that may share memory with a target at other places. Rows that are
+    `listed` are to be of few kinds.
+    """
+    planner = _Planner(dict(sizes), multiprocessors, listed)
     for part in kernel.parts:
         planner.part(part, order, overlapping)
     return Program(kernel, tuple(planner.grids), tuple(planner.scratch), tuple(planner.extra))
 
 
 class _Planner:
-    def __init__(self, sizes: dict[str, int], multiprocessors: int) -> None:
+    def __init__(self, sizes: dict[str, int], multiprocessors: int, listed: bool) -> None:
         self.sizes = sizes
+        self.listed = listed
         self.enough = PER_PROCESSOR * multiprocessors
         self.grids: list[Grid] = []
         self.scratch: list[tuple[Leaf, Value]] = []
@@ -100,12 +115,12 @@ class _Planner:
         if rows:
             depth = len(rows[0].free)
             self.grids.append(
-                self._of_rows(Grid(part.axes[:depth], stores, _threads(rows), tuple(rows), part.axes[depth:]))
+                self._of_rows(Grid(part.axes[:depth], stores, self._threads(rows), tuple(rows), part.axes[depth:]))
             )
         else:
             square = square_of(part.axes, stores, frozenset(overlapping))
-            squared = worth(square, part.axes, self.sizes)
-            self.grids.append(Grid(part.axes, stores, square=square, squared=squared))
+            side, along = (f(square, part.axes, self.sizes) for f in (side_of, walked))
+            self.grids.append(Grid(part.axes, stores, square=square, side=side, walked=along))
 
     # which folds
 
@@ -115,6 +130,7 @@ class _Planner:
         self.extents = self._extents(folds)
         here = set(self._rows(stores))
         apart = [f for f in folds if f not in here and not self._alone(f)]
+        apart += [f for f in here if any(f is not g and f in folds_of(*g.bodies) for g in apart)]  # it is needed before
         ready = [f for f in apart if not any(f is not g and g in apart for g in folds_of(*f.bodies))]
         first = ready[:1]
         return [f for f in ready if (f.free, f.extent, f.order) == (first[0].free, first[0].extent, first[0].order)]
@@ -143,19 +159,19 @@ class _Planner:
 
     def _of_rows(self, grid: Grid) -> Grid:
         """With the elements of a row held, where they are few enough, and folds and stores walk the same row."""
-        if len(grid.inner) != 1 or grid.folds[0].order == PAIRS:
+        if len(grid.inner) > 1 or grid.folds[0].order == PAIRS or (self.listed and not grid.inner):
             return grid
-        along, extent = grid.inner[0]
+        along, extent = grid.along
+        if any(f.extent is not extent for f in grid.folds) or extent.free:
+            return grid
         n = upper(extent, {}, self.sizes)
-        team = next((t for t in TEAMS if n <= t * HELD), 0)
-        if not team or any(f.extent is not extent for f in grid.folds):
-            return grid
-        ordered = [f for f in grid.folds if not exact(f) and not (team == WARP == f.order.lanes)]  # type: ignore[union-attr]
-        room = sum(f.dtype.itemsize for f in ordered) * max(team, BLOCK) * HELD
-        kept = sum(len(step.keeps) for step in passes(grid.folds, grid.stores, along))
-        if room > SHARED or kept > MOST_HELD or any(len(f.bodies) > 1 for f in ordered):
-            return grid
-        return replace(grid, team=team, held=True)
+        steps = passes(grid.folds, grid.stores, along)
+        kept = [x for step in steps for x in step.keeps]
+        holds = LISTED if self.listed else HOLDS if kept else [x for x in HOLDS if x[0] == WARP]
+        able = [x for x in holds if _have_room(steps, *x)]
+        team, held = next((x for x in able if prod(x) >= n), (grid.team, 0))
+        shorter = max((prod(x) for x in able if prod(x) < n), default=0)
+        return replace(grid, team=team, held=held, sure=0 if self.listed else min(shorter // team, held))
 
     def _by_team(self, f: Fold) -> bool:
         """Whether a fold is a warp's, not a thread's: along a row that is not short, or of many parts at few points."""
@@ -175,15 +191,25 @@ class _Planner:
         everywhere = f.free >= loops if loops else not f.free
         if not around or everywhere:
             return True
+        if f.order == PAIRS:  # each of its elements was itself a launch's result
+            return self._length(f) * prod(upper(e, self.extents, self.sizes) for _, e in self.axes) < MANY
         reads = {at.leaf for at, _ in loads(f)}
         return self._length(f) <= SHORT and not reads & self.memory
 
     def _cut(self, f: Fold) -> bool:
         """Whether a fold is worth cutting into parts: long, and at too few points to keep the device busy."""
-        if f.order is None or f.order == PAIRS or not f.free <= self.extents.keys():
+        if f.order is None or not f.free <= self.extents.keys():
             return False
+        if f.order == PAIRS:
+            return self._length(f) > MOST_PARTS
         threads = self._points(f) * (1 if f.order.grouped else WARP)
         return self._length(f) > 2 * f.order.block and 2 * threads < self.enough
+
+    def _threads(self, folds: Sequence[Fold]) -> int:
+        """How many threads compute some folds together."""
+        if folds and folds[0].order == PAIRS:
+            return BLOCK if self._length(folds[0]) <= FEW * BLOCK else WHOLE
+        return WARP if folds else 1
 
     def _length(self, f: Fold) -> int:
         return upper(f.extent, self.extents, self.sizes)
@@ -206,15 +232,17 @@ class _Planner:
         made = {value: load(self._into(value, count), place) for f in folds for value in components(f)}
         stores = tuple(Store(at.leaf, place, value) for value, at in made.items())
         team = folds if self._by_team(folds[0]) else []
-        self.grids.append(Grid(loops, stores, _threads(team), tuple(team)))
+        grid = Grid(loops, stores, self._threads(team), tuple(team))
+        self.grids.append(self._of_rows(grid) if team else grid)
         return dict(made)
 
     def _parts(self, folds: list[Fold], loops: Loops) -> dict[Value, Value]:
         """Folds cut into parts of whole blocks, as many as two to some power."""
         first, n = folds[0], self._length(folds[0])
         assert first.order is not None, "a scheduled fold has an order"
-        wanted = max(2, min(MOST_PARTS, self.enough // max(1, self._points(first))))
-        each = first.order.block
+        most = self.enough if first.order.grouped and not self.listed else MOST_PARTS
+        wanted = max(2, min(most, self.enough // max(1, self._points(first))))
+        each = first.order.block if first.order != PAIRS else FEW * BLOCK
         while -(-n // each) > wanted:
             each *= 2
         per = size(f"per{len(self.extra)}")
@@ -232,7 +260,7 @@ class _Planner:
             made |= dict(zip(components(f), components(whole), strict=True))
         self.extents[part] = parts
         team = [] if first.order.grouped else partial
-        self.grids.append(Grid(((part, parts), *loops), tuple(stores), _threads(team), tuple(team)))
+        self.grids.append(Grid(((part, parts), *loops), tuple(stores), self._threads(team), tuple(team)))
         return made
 
     def _into(self, value: Value, count: Value) -> Leaf:
@@ -241,9 +269,17 @@ class _Planner:
         return leaf
 
 
-def _threads(folds: Sequence[Fold]) -> int:
-    """How many threads compute some folds together."""
-    return 1 if not folds else BLOCK if folds[0].order == PAIRS else WARP
+def _have_room(steps: Sequence[Pass], team: int, held: int) -> bool:
+    """Whether so many threads have room for a row: in registers, and in shared memory for folds that ask for another order."""
+    kept = sum(max(1, x.dtype.computed.bits // 32) for step in steps for x in step.keeps)
+    ordered = [[f for f in step.folds if not exact(f) and not (team == WARP == _order(f).lanes)] for step in steps]
+    room = max(sum(f.dtype.itemsize for f in folds) for folds in ordered) * max(team, BLOCK) * held
+    return kept * held <= REGISTERS and room <= SHARED and all(len(f.bodies) == 1 for folds in ordered for f in folds)
+
+
+def _order(f: Fold) -> Order:
+    assert f.order is not None, "a scheduled fold has an order"
+    return f.order
 
 
 def lesser(a: Value, b: Value) -> Value:

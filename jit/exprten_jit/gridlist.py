@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from .grid import BLOCK, MOST_PARTS, WARP, Grid, Program, program
+from .grid import BLOCK, FEW, WARP, Grid, Program, program
 from .ir import Axis, Fold, Leaf, Size, Value, axis, size
 from .kernel import Kernel
 from .reducers import Order
@@ -37,7 +37,7 @@ def rows(
     """The program of rows like one of these sizes."""
 
     def of(sizes: Mapping[str, int]) -> Program:
-        return _staged(program(kernel, sizes, multiprocessors, order, overlapping))
+        return _staged(program(kernel, sizes, multiprocessors, order, overlapping, listed=True))
 
     own = of(sizes)
     if order != "any":
@@ -71,17 +71,17 @@ def _staged(program: Program) -> Program:
     """
     grids, held = list[Grid](), False
     for grid in program.grids:
-        now = replace(_of_any_length(grid) if held else grid, squared=False)
+        now = replace(_of_any_length(grid) if held else grid, side=0, walked=0)
         if now.team > WARP and len(program.grids) > 1:
             now = replace(now, team=BLOCK)
-        held = held or now.held
+        held = held or now.held > 0
         grids.append(now)
     return replace(program, grids=tuple(grids))
 
 
 def _of_any_length(grid: Grid) -> Grid:
     """With rows in memory, not in registers."""
-    return replace(grid, held=False, team=WARP) if grid.held else grid
+    return replace(grid, held=0, sure=0, team=WARP) if grid.held else grid
 
 
 def alike(kernel: Kernel) -> Kernel:
@@ -122,7 +122,7 @@ class Cut:
     per: Size
     parts: Value
     least: int
-    most: int = MOST_PARTS
+    most: int = FEW * BLOCK
 
 
 def cuts(found: Program) -> tuple[Cut, ...]:

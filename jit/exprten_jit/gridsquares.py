@@ -1,7 +1,7 @@
 """What a GPU reads or stores across its innermost axis, and by which other axis it lies side by side.
 
 Threads that are neighbours reach for elements far apart then, each in a line of memory of its own. So such elements go by way of shared
-memory, a square of SIDE by SIDE points at a time: neighbours read or store along the one axis, and compute along the other.
+memory, a square of points at a time: neighbours read or store along the one axis, and compute along the other.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .folds import folds_of
 from .ir import Axis, Leaf, Load, Store, Value
 from .rewrite import steps, walk
 
-SIDE = 32  # points: a warp
-LEAST = 16  # indices of an axis: of fewer a square would be half empty
+SIDES = (64, 32)  # points
+LEAST = {64: 48, 32: 16}  # indices of an axis: of fewer a square would be half empty
 ROOM = 40 << 10  # bytes of shared memory; a block may have 48 KiB
 
 Loops = Sequence[tuple[Axis, Value]]
@@ -69,9 +69,14 @@ def _in_room(places: Sequence[Load | Store]) -> Iterator[Load | Store]:
     """As many as shared memory has room for."""
     room = ROOM
     for at in places:
-        room -= SIDE * (SIDE + 1) * at.leaf.dtype.itemsize
+        room -= _bytes(at, SIDES[-1])
         if room >= 0:
             yield at
+
+
+def _bytes(at: Load | Store, side: int) -> int:
+    """Of a square: a row has an element more, so that a column of it lies in many banks."""
+    return side * (side + 1) * at.leaf.dtype.itemsize
 
 
 def _is_apart(at: Load | Store, column: Axis) -> bool:
@@ -79,9 +84,24 @@ def _is_apart(at: Load | Store, column: Axis) -> bool:
     return column in at.offset.free and steps(at, column) not in (1, -1)
 
 
-def worth(square: Square | None, axes: Loops, sizes: Mapping[str, int]) -> bool:
-    """Whether both sides of squares are long enough."""
+def side_of(square: Square | None, axes: Loops, sizes: Mapping[str, int]) -> int:
+    """Of squares for which both axes are long enough, and shared memory has room; 0 if there are none."""
     if square is None:
-        return False
+        return 0
     extents = dict(axes)
-    return all(upper(extents[a], {}, sizes) >= LEAST for a in (square.row, axes[-1][0]))
+    shorter = min(upper(extents[a], {}, sizes) for a in (square.row, axes[-1][0]))
+    fitting = (n for n in SIDES if shorter >= LEAST[n] and sum(_bytes(at, n) for at in square.places) <= ROOM)
+    return next(fitting, 0)
+
+
+def walked(square: Square | None, axes: Loops, sizes: Mapping[str, int]) -> int:
+    """How many indices, at most, of the row a thread walks along at its point, where that is too short for squares: what it loads lies side
+    by side, and what its neighbours store does. 0 where it does not.
+    """
+    if square is None:
+        return 0
+    extents = dict(axes)
+    row, column = (upper(extents[a], {}, sizes) for a in (square.row, axes[-1][0]))
+    if square.stores or not 1 < row < LEAST[SIDES[-1]] <= column:
+        return 0
+    return next(n for n in (2, 4, 8, 16) if row <= n)

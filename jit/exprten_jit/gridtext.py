@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from .folds import folds_of
 from .grid import WARP, Grid, Loops, Program
-from .gridsquares import SIDE
-from .ir import Fold, Store, Value
+from .ir import Axis, Fold, Store, Value
 from .reducers import PAIRS
 from .text import Namer
 from .text import show as show_value
@@ -46,8 +45,14 @@ class _Grid:
         if grid.order != "any":
             return f"{where}, {grid.order}: one block of threads, a stretch at a time"
         who = "a thread" if grid.team == 1 else "a warp" if grid.team == WARP else f"{grid.team} threads"
-        if grid.squared:
-            return f"{where}: {SIDE} x {SIDE} points a block of threads, {self._staged()} through shared memory"
+        if grid.side:
+            return (
+                f"{where}: {grid.side} x {grid.side} points a block of threads, {self._staged()} through shared memory"
+            )
+        if grid.walked and grid.square:
+            row = grid.square.row
+            rest = self._loops([x for x in grid.axes if x[0] is not row])
+            return f"for {rest}: a thread each, along {self._loops([x for x in grid.axes if x[0] is row])}"
         held = ", the row in registers" if grid.held else ""
         return f"{where}: {who}{' each' if grid.axes else ''}{held}"
 
@@ -56,7 +61,7 @@ class _Grid:
         assert square is not None, "a grid of squares has one"
         return ", ".join(dict.fromkeys(f"{at.leaf.name}[{self._value(at.offset)}]" for at in square.places))
 
-    def _loops(self, loops: Loops) -> str:
+    def _loops(self, loops: Loops | Sequence[tuple[Axis, Value]]) -> str:
         return ", ".join(f"{a.name} < {self._value(extent)}" for a, extent in loops)
 
     def _folds(self, folds: Sequence[Fold]) -> Iterator[str]:

@@ -63,15 +63,16 @@ class _Counts:
     def _held(self, grid: Grid) -> float:
         """What is kept of an element is not computed again."""
         total, known = 0.0, set[Value](grid.folds)
-        for step in passes(grid.folds, grid.stores, grid.inner[0][0]):
+        for step in passes(grid.folds, grid.stores, grid.along[0]):
             for node, free, around in dict.fromkeys(_operations(step.roots, known)):
                 total += self.cost(node) * self._team(grid, free) * self._folded(around, grid.axes)
-            total += len(step.folds) * self._points((*grid.axes, *grid.inner))
+            total += len(step.folds) * self._points((*grid.axes, grid.along))
             known |= set(step.keeps)
         return total
 
     def _team(self, grid: Grid, free: Free) -> int:
-        inner = self._points(grid.inner) if any(a in free for a, _ in grid.inner) else 1
+        loops = (grid.along,) if grid.held else grid.inner
+        inner = self._points(loops) if any(a in free for a, _ in loops) else 1
         return self._points(grid.axes) * inner
 
     def _each(self, grid: Grid, free: Free, at_once: int, threads: int) -> int:

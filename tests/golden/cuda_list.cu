@@ -4,10 +4,18 @@ template <typename To, typename From> static __device__ __forceinline__ To xt_bi
     return y;
 }
 static __device__ __forceinline__ float xt_infinityf() { return xt_bits<float>(0x7f800000u); }
-// NaN wins, +0 above -0
+// NaN wins, +0 above -0; without branches, so that what is loaded for several of them is under way at once
 template <typename T> static __device__ __forceinline__ T xt_maximum(T a, T b) {
-    return a != a ? a : b != b ? b : a > b ? a : b > a ? b : copysign(T(1), a) > 0 ? a : b;
+    const T most = (a > b) | ((a == b) & (copysign(T(1), a) > 0)) ? a : b;
+    return a != a ? a : most;
 }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+static __device__ __forceinline__ float xt_maximum(float a, float b) {
+    float most;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));
+    return most;
+}
+#endif
 // rounded down, for a divisor above 0
 template <typename T> static __device__ __forceinline__ T xt_floor_divide(T a, T b) {
     const T q = a / b;
@@ -54,6 +62,7 @@ static __device__ __forceinline__ void xt_done(int* done, int pieces) {
 // elements that are read and written at once
 template <typename T, int N> struct alignas(sizeof(T) * N) xt_pack { T at[N]; };
 typedef int idx;
+typedef unsigned int count;
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const long long* rows, const int* row_of, int* done, signed char* scratch) {
     __shared__ int taken[1];
@@ -86,8 +95,9 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const long long* rows, 
                     a6 = xt_maximum(a6, x10.at[c9]);
                 }
             }
+            idx k11 = whole7 + lane;
             #pragma unroll 8
-            for (idx k11 = whole7 + lane; k11 < n4; k11 += 32) {
+            for (; k11 < n4; k11 += 32) {
                 a6 = xt_maximum(a6, out[k11 + (part1 * per0)]);
             }
             #pragma unroll
@@ -115,10 +125,10 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const long long* rows, 
             const idx n3 = xt_floor_divide(idx(n0 + (per0 - 1)), idx(per0));
             float l4[16];
             #pragma unroll
-            for (int k5 = 0; k5 < 16; ++k5) {
-                l4[k5] = -xt_infinityf();
-                if ((idx)threadIdx.x * 16 + k5 < n3) {
-                    l4[k5] = scratch0[(idx)threadIdx.x * 16 + k5];
+            for (int k7 = 0; k7 < 16; ++k7) {
+                l4[k7] = -xt_infinityf();
+                if ((idx)threadIdx.x * 16 + k7 < n3) {
+                    l4[k7] = scratch0[(idx)threadIdx.x * 16 + k7];
                 }
             }
             #pragma unroll
@@ -129,22 +139,22 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const long long* rows, 
                 }
             }
             #pragma unroll
-            for (int h7 = 1; h7 <= 16; h7 *= 2) {
-                l4[0] = xt_maximum(l4[0], xt_down(l4[0], h7));
+            for (int h8 = 1; h8 <= 16; h8 *= 2) {
+                l4[0] = xt_maximum(l4[0], xt_down(l4[0], h8));
             }
-            __shared__ float shared8[8];
-            if (lane == 0) shared8[threadIdx.x / 32] = l4[0];
+            __shared__ float shared9[8];
+            if (lane == 0) shared9[threadIdx.x / 32] = l4[0];
             __syncthreads();
-            float a9 = shared8[lane % 8];
+            float a10 = shared9[lane % 8];
             __syncthreads();
             #pragma unroll
-            for (int h10 = 1; h10 <= 4; h10 *= 2) {
-                a9 = xt_maximum(a9, xt_down(a9, h10));
+            for (int h11 = 1; h11 <= 4; h11 *= 2) {
+                a10 = xt_maximum(a10, xt_down(a10, h11));
             }
-            const float t11 = xt_first(a9);
+            const float t12 = xt_first(a10);
             __syncthreads();
             if (threadIdx.x == 0) {
-                scratch1[0] = t11;
+                scratch1[0] = t12;
             }
         }
     }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from ..bounds import Bounds, is_index, reach, upper
-from ..grid import WARP, Grid, Program
-from ..gridsquares import worth
+from ..grid import PER_PROCESSOR, WARP, Grid, Loops, Program
+from ..gridsquares import side_of, walked
 from ..ir import Const, Fold, Leaf, Load, Op, Param, Size, Value, axis, index
 from ..passes import passes
 from ..rewrite import rebuild, walk
@@ -20,6 +20,16 @@ from .cuda_values import Known, bare, encoded
 
 THREADS = 256  # of a block
 ORDERED_THREADS = 1024  # of the one block that walks a target in order
+LARGE_ROW = 768  # elements that a warp holds: registers decide how many blocks a multiprocessor has room for,
+RESIDENT = 3  # which is to be so many
+AHEAD = {
+    1: 8,
+    2: 4,
+    3: 4,
+    4: 4,
+    6: 2,
+    8: 2,
+}  # rows of so many elements a thread that are loaded ahead: else too little is under way
 NARROW = (1 << 31) - (1 << 26)  # indices below are 32 bits wide, and may be stepped once beyond their end
 WIDEST = 16  # bytes that a thread reads or writes at once
 
@@ -36,7 +46,7 @@ class Entry:
     count: Value
     each: int  # threads a point
     alone: bool  # one block, whatever the count
-    capped: bool = True  # no more blocks than run at once
+    capped: bool = True  # no more blocks than keep the device busy, however many points
     at_once: int = 1  # elements that a thread reads and writes at once, where they lie so
 
 
@@ -65,7 +75,8 @@ def emit(program: Program, sizes: Mapping[str, int]) -> Cuda:
 
 def module(body: str, wide: bool) -> str:
     """The text of functions, with all that they need."""
-    head = [*prelude(body), f"typedef {'long long' if wide else 'int'} idx;"]
+    kind = "long long" if wide else "int"
+    head = [*prelude(body), f"typedef {kind} idx;", f"typedef unsigned {kind} count;"]
     return "\n\n".join(["\n".join(head), body]) + "\n"
 
 
@@ -76,8 +87,9 @@ def fits(cuda: Cuda, sizes: Mapping[str, int]) -> bool:
     program = cuda.program
     if any(isinstance(node, Fold) for grid in program.grids for s in grid.stores for node in walk(s.value)):
         return False
-    if any(worth(grid.square, grid.axes, sizes) != grid.squared for grid in program.grids):
-        return False
+    for grid in program.grids:
+        if (side_of(grid.square, grid.axes, sizes), walked(grid.square, grid.axes, sizes)) != (grid.side, grid.walked):
+            return False
     return any(greatest(grid, sizes) >= NARROW for grid in program.grids) == cuda.wide
 
 
@@ -138,12 +150,14 @@ def _indices(grid: Grid) -> list[Value]:
 
 
 def _greatest(grid: Grid, bounds: Bounds, indices: Sequence[Value], sizes: Mapping[str, int]) -> int:
-    points = reduce(lambda a, b: a * b, (e for _, e in (*grid.axes, *grid.inner)), index(1))
+    rows, points = (reduce(lambda a, b: a * b, (e for _, e in loops), index(1)) for loops in (grid.axes, grid.inner))
     farthest = max((max(map(abs, reach(n, bounds, sizes))) for n in indices), default=0)
-    return max(farthest, upper(points, bounds, sizes) * grid.team)
+    return max(farthest, upper(rows, bounds, sizes) * max(grid.team, upper(points, bounds, sizes)))
 
 
 class Function(Squares):
+    apart = True  # what does not lie as it is to be read at once goes by a loop of its own
+
     def __init__(self, grid: Grid, sizes: Mapping[str, int]) -> None:
         self.bounds = _bounds(grid, sizes)
         self.sizes = sizes
@@ -152,7 +166,7 @@ class Function(Squares):
         self.at_once = 1
         self.arguments = _arguments(grid)
         self.rooms: set[str] = set()  # of shared memory
-        self.taken = {x.name for x in self.arguments} | {a.name for a in self.bounds} | {"lane", "idx"}
+        self.taken = {x.name for x in self.arguments} | {a.name for a in self.bounds} | {"lane", "idx", "count"}
 
     def _longer(self, node: Fold, size: int) -> bool:
         return upper(node.extent, self.bounds, self.sizes) > size
@@ -181,18 +195,28 @@ class Function(Squares):
         elif grid.team > 1:
             each = grid.team
             self._team(known, count)
-        elif grid.squared:
+        elif grid.side:
             each, count = threads, self.squares(known)
+        elif grid.walked:
+            count = self._walked(known)
         else:
             count = self._points(known, count)
         self._end()
-        return Entry(name, self.arguments, threads, count, each, grid.order != "any", at_once=self.at_once)
+        return Entry(name, self.arguments, threads, count, each, grid.order != "any", grid.team > 1, self.at_once)
 
     def _begin(self) -> None:
         """The line before the body."""
         given = ", ".join(self._parameter(x) for x in self.arguments)
-        bounds = f"__launch_bounds__({self.block_threads})"
-        self.lines.append(f'extern "C" __global__ void {bounds} {self.called}({given}) {{')
+        bounds = ", ".join(str(n) for n in (self.block_threads, self._resident()) if n)
+        self.lines.append(f'extern "C" __global__ void __launch_bounds__({bounds}) {self.called}({given}) {{')
+
+    def _resident(self) -> int:
+        """How many blocks a multiprocessor is to have room for; 0 where registers are few, or fewer would be of no use."""
+        grid = self.grid
+        if grid.held * WARP >= LARGE_ROW:
+            return RESIDENT
+        plain = grid.team == WARP and not grid.held and all(isinstance(x, Load) for f in grid.folds for x in f.bodies)
+        return PER_PROCESSOR // THREADS if plain and not self.lean else 0
 
     def _end(self) -> None:
         """The line after the body."""
@@ -216,12 +240,72 @@ class Function(Squares):
             groups = (extent + (many - 1)) // many
             loops[-1] = (axis(f"{innermost.name}_group"), groups)
             count = reduce(lambda a, b: a * b, (e for _, e in loops), index(1))
+        packed = self.packed(many, known) if many > 1 and self.apart else ""
+        self.looked = packed != ""
+        with self.block(f"if ({packed})") if packed else nullcontext():
+            self._each(tuple(loops), many, count, known.copy())
+        if packed:
+            with self.block("else"):
+                self._apart(many, known)
+        return count
+
+    def _each(self, loops: Loops, many: int, count: Value, known: Known) -> None:
         with self._all_points(count, known) as t:
-            self.unfolded(tuple(loops), t, known)
+            self.unfolded(loops, t, known)
             if many > 1:
                 self.packs(many, known)
             else:
                 self.store_all(known)
+
+    def _apart(self, many: int, known: Known) -> None:
+        """Elements that do not lie so: neighbouring threads take neighbours, and each as many as it would have taken at once."""
+        total = self.total(reduce(lambda a, b: a * b, (e for _, e in self.grid.axes), index(1)), known)
+        start, step, at, t, u = (self.name(stem) for stem in ("start", "step", "place", "point", "u"))
+        self.put(f"const idx {step} = (idx)gridDim.x * blockDim.x;")
+        self.put(f"const idx {start} = (idx)blockIdx.x * blockDim.x + threadIdx.x;")
+        there, point = (
+            f"{at} < {total}",
+            (f"const long long {at} = {start} + (long long){u} * {step};", f"const idx {t} = (idx){at};"),
+        )
+
+        def unfold(inside: Known) -> None:
+            for line in point:
+                self.put(line)
+            self.unfolded(self.grid.axes, t, inside)
+
+        self._together_at(u, many, there, known, unfold)
+
+    def _together_at(self, u: str, many: int, there: str, known: Known, unfold: Callable[[Known], None]) -> None:
+        """Several points of a thread: all is computed before anything is stored, so that all that is loaded is under way at once."""
+        held = [self.name("r") for _ in self.grid.stores]
+        for s, r in zip(self.grid.stores, held, strict=True):
+            self.put(f"{in_memory(s.leaf.dtype)} {r}[{many}];")
+        for stored in (False, True):
+            self.put("#pragma unroll")
+            with self.block(f"for (int {u} = 0; {u} < {many}; ++{u})"):
+                inside = known.copy()
+                unfold(inside)
+                with self.block(f"if ({there})"):
+                    for s, r in zip(self.grid.stores, held, strict=True):
+                        if stored:
+                            self.put(f"{self.place(s, inside)} = {r}[{u}];")
+                        else:
+                            self.put(f"{r}[{u}] = {bare(encoded(self.value(s.value, inside), s.leaf.dtype))};")
+
+    def _walked(self, known: Known) -> Value:
+        """A thread at every point of the other axes walks along a short one."""
+        assert self.grid.square is not None, "what is walked along is the row of squares"
+        row, u = self.grid.square.row, self.name("u")
+        loops = tuple((a, e) for a, e in self.grid.axes if a is not row)
+        count = reduce(lambda a, b: a * b, (e for _, e in loops), index(1))
+
+        def unfold(inside: Known) -> None:
+            inside.indices[row] = u
+
+        with self._all_points(count, known) as t:
+            self.unfolded(loops, t, known)
+            extent = self.index(dict(self.grid.axes)[row], known)
+            self._together_at(u, self.grid.walked, f"{u} < {extent}", known, unfold)
         return count
 
     @contextmanager
@@ -237,12 +321,12 @@ class Function(Squares):
 
     def _team(self, known: Known, count: Value) -> None:
         grid, alone = self.grid, self.grid.team > WARP
+        if grid.held:
+            self._held_team(known, count)
+            return
         with self._all_rows(count, known) as t:
             if grid.axes:
                 self.unfolded(grid.axes, t, known)
-            if grid.held:
-                self.held_rows(grid, known, passes(grid.folds, grid.stores, grid.inner[0][0]))
-                return
             self.team(grid.folds, known)
             self.put("__syncthreads();" if alone else "__syncwarp();")  # what was folded may be stored to
             number = "threadIdx.x" if alone else "lane"
@@ -261,16 +345,49 @@ class Function(Squares):
                 self.unfolded(grid.inner, q, inside)
                 self.store_all(inside)
 
+    def _held_team(self, known: Known, count: Value) -> None:
+        grid = self.grid
+        steps = passes(grid.folds, grid.stores, grid.along[0])
+        ahead = AHEAD.get(grid.held, 0) if self.apart and grid.axes else 0
+        if not ahead:
+            with self._all_rows(count, known) as t:
+                if grid.axes:
+                    self.unfolded(grid.axes, t, known)
+                self.held_rows(grid, known, steps)
+            return
+        t, start, step, total = self._rows_of_team(count, known)
+        first, d = self.name("first"), self.name("d")
+        row = f"const idx {t} = {first} + {d};"
+        each = f"for (int {d} = 0; {d} < {ahead}; ++{d})"
+        with self.block(f"for (idx {first} = {ahead} * ({start}); {first} < {total}; {first} += {ahead} * {step})"):
+            come = self.rows_to_come(grid, steps[0], known, ahead)
+            self.put("#pragma unroll")
+            with self.block(each):
+                self.put(row)
+                inside = known.copy()
+                self.unfolded(grid.axes, t, inside)
+                self.come(come, grid, inside, d, f"{t} < {total}")
+            self.put("#pragma unroll")
+            with self.block(each):
+                self.put(row)
+                with self.block(f"if ({t} < {total})"):
+                    self.unfolded(grid.axes, t, known)
+                    self.held_rows(grid, known, steps, {x: f"{name}[{d}]" for x, name in come.items()})
+
     @contextmanager
     def _all_rows(self, count: Value, known: Known) -> Iterator[str]:
         """A loop over the points that are a team's, and in which thread of a warp it is."""
+        t, start, step, total = self._rows_of_team(count, known)
+        with self.block(f"for (idx {t} = {start}; {t} < {total}; {t} += {step})"):
+            yield t
+
+    def _rows_of_team(self, count: Value, known: Known) -> tuple[str, str, str, str]:
+        """A point, the first of a team, the step to its next one, and how many there are."""
         t, step, alone = self.name("row"), self.name("step"), self.grid.team > WARP
         self.put(f"const int lane = threadIdx.x % {WARP};")
         self.put(f"const idx {step} = {'gridDim.x' if alone else f'(idx)gridDim.x * blockDim.x / {WARP}'};")
-        total = self.total(count, known)
         start = "blockIdx.x" if alone else f"((idx)blockIdx.x * blockDim.x + threadIdx.x) / {WARP}"
-        with self.block(f"for (idx {t} = {start}; {t} < {total}; {t} += {step})"):
-            yield t
+        return t, start, step, self.total(count, known)
 
     # one block, in order
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..folds import combined, folds_of, joined
-from ..grid import BLOCK, FEW, MOST_PARTS, SHORT, WARP, exact
-from ..ir import Fold, Local, Value, components, local
+from ..grid import FEW, SHORT, WARP, exact
+from ..ir import Const, Fold, Local, Op, Param, Value, components, local
 from ..reducers import PAIRS, Order, identities, reducer_of
 from ..rewrite import walk
 from .cuda_text import in_register, literal
 from .cuda_values import Known, Values, bare
 
-EACH = MOST_PARTS // BLOCK  # results of parts, one behind the other, that a thread of a block brings together
+AT_ONCE = 16  # elements that a thread of a warp loads before it brings them together
 LEVELS = 32  # blocks whose results wait: so many times 2 to the power of it there may be
 
 Row = list[str]  # a name for each component
@@ -21,6 +21,9 @@ Block = Callable[[str, str], Row]  # (from, to) -> what the elements between com
 
 class Folds(Values):
     """Writes folds. `long` tells those that may have more elements than a block."""
+
+    block_threads: int
+    lean = False  # whether registers are short: a function of several stages has those of the greediest
 
     def __init__(self, roots: Sequence[Value], long: Callable[[Fold, int], bool]) -> None:
         super().__init__(roots)
@@ -34,6 +37,7 @@ class Folds(Values):
         order = node.order
         assert order is not None, "a scheduled fold has an order"
         n = self.extent(node, known)
+        self.outside(node.bodies, lambda x: node.axis not in x.free, known)
         if exact(node):
             return self._elements(node, known, self._begun([node])[0], "0", n, "1")
         if order == PAIRS and not self.long(node, FEW):
@@ -78,15 +82,21 @@ class Folds(Values):
 
     def _short(self, node: Fold, known: Known, n: str) -> Row:
         """A row of few elements: one a lane, in registers."""
-        lanes = self._lanes(node, SHORT)
+        count = next(c for c in (2, 4, 8, SHORT) if not self.long(node, c))
+        lanes = self._lanes(node, count)
         k = self.name("k")
-        folds = any(isinstance(x, Fold) for x in walk(*node.bodies))
-        self.put(f"#pragma unroll{' 1' if folds else ''}")  # 16 times 16 elements: NVRTC takes minutes for the text
-        with self.block(f"for (int {k} = 0; {k} < {SHORT}; ++{k})"):
+        self.put(
+            f"#pragma unroll{' 1' if self._folds_again(node) else ''}"
+        )  # 16 times 16 elements: NVRTC takes minutes for the text
+        with self.block(f"for (int {k} = 0; {k} < {count}; ++{k})"):
             self._set([f"{x}[{k}]" for x in lanes], self._identity(node))
             with self.block(f"if ({k} < {n})"):
                 self._set([f"{x}[{k}]" for x in lanes], self._bodies(node, known, k))
-        return self._halved(node, lanes, SHORT)
+        return self._halved(node, lanes, count)
+
+    def _folds_again(self, node: Fold) -> bool:
+        """Whether there are other folds for each element."""
+        return any(isinstance(x, Fold) and node.axis in x.free for x in walk(*node.bodies))
 
     def _by_lanes(self, node: Fold, order: Order, known: Known, first: str, last: str) -> Row:
         lanes = self._lanes(node, order.lanes)
@@ -124,6 +134,8 @@ class Folds(Values):
             first = left[0]
             group = [f for f in left if _alike(f, first) and not any(g in left for g in folds_of(*f.bodies))]
             left = [f for f in left if f not in group]
+            for f in group:
+                self.outside(f.bodies, lambda x, f=f: f.axis not in x.free, known)  # type: ignore[misc]
             for node, found in zip(group, self._by_warp(group, known), strict=True):
                 for value, text in zip(components(node), found, strict=True):
                     name = self.name()
@@ -145,10 +157,11 @@ class Folds(Values):
 
     def _pairs(self, group: list[Fold], known: Known, n: str) -> list[Row]:
         """Results of parts by a block of threads: pairs of neighbours in a thread, in a warp, of warps."""
-        found = []
+        found, warps = [], self.block_threads // WARP
         for f in group:
-            row = self._neighbours(f, known, n, f"(idx)threadIdx.x * {EACH}", EACH)
-            found.append(self._of_warps(f, self._down(f, row, (1, 2, 4, 8, 16)), (1, 2, 4), BLOCK // WARP))
+            row = self._neighbours(f, known, n, f"(idx)threadIdx.x * {FEW}", FEW)
+            steps = [1 << k for k in range(warps.bit_length() - 1)]
+            found.append(self._of_warps(f, self._down(f, row, (1, 2, 4, 8, 16)), steps, warps))
         return found
 
     def _neighbours(self, node: Fold, known: Known, n: str, start: str, count: int) -> Row:
@@ -156,13 +169,7 @@ class Folds(Values):
         own, k, half = [self.name("l") for _ in node.dtypes], self.name("k"), self.name("h")
         for x, dtype in zip(own, node.dtypes, strict=True):
             self.put(f"{in_register(dtype)} {x}[{count}];")
-        self.put("#pragma unroll")
-        with self.block(f"for (int {k} = 0; {k} < {count}; ++{k})"):
-            here = [f"{x}[{k}]" for x in own]
-            at = k if start == "0" else f"{start} + {k}"
-            self._set(here, self._identity(node))
-            with self.block(f"if ({at} < {n})"):
-                self._set(here, self._bodies(node, known, at))
+        self._read_parts(node, known, n, start, count, own)
         self.put("#pragma unroll")
         with self.block(f"for (int {half} = 1; {half} < {count}; {half} *= 2)"):
             self.put("#pragma unroll")
@@ -170,6 +177,16 @@ class Folds(Values):
                 here, there = ([f"{x}[{place}]" for x in own] for place in (k, f"{k} + {half}"))
                 self._set(here, self._together(node, here, there))
         return [f"{x}[0]" for x in own]
+
+    def _read_parts(self, node: Fold, known: Known, n: str, start: str, count: int, own: Row) -> None:
+        k = self.name("k")
+        self.put("#pragma unroll")
+        with self.block(f"for (int {k} = 0; {k} < {count}; ++{k})"):
+            here = [f"{x}[{k}]" for x in own]
+            at = k if start == "0" else f"{start} + {k}"
+            self._set(here, self._identity(node))
+            with self.block(f"if ({at} < {n})"):
+                self._set(here, self._bodies(node, known, at))
 
     def _of_warps(self, node: Fold, row: Row, steps: Sequence[int], count: int) -> Row:
         """What so many warps have, in the first thread of each, brought together: the first thread of each knows it."""
@@ -194,13 +211,31 @@ class Folds(Values):
     def _strided(self, group: list[Fold], known: Known, found: list[Row], first: str, last: str, lanes: int) -> None:
         """Each of so many threads brings every so-manyth element to its accumulators."""
         k = self.name("k")
-        start = "lane" if first == "0" else f"{first} + lane"
-        self.put("#pragma unroll 8")
+        self.put(f"idx {k} = {'lane' if first == '0' else f'{first} + lane'};")
         only = "" if lanes == WARP else f"lane < {lanes} && "
-        with self.block(f"for (idx {k} = {start}; {only}{k} < {last}; {k} += {lanes})"):
+
+        def join(at: str) -> None:
             inside = known.copy()
             for f, row in zip(group, found, strict=True):
-                self._set(row, self._together(f, row, self._bodies(f, inside, k, fresh=False), after=True))
+                self._set(row, self._together(f, row, self._bodies(f, inside, at, fresh=False), after=True))
+
+        if self._is_light(group):  # all loads of a step are under way at once
+            u = self.name("u")
+            with self.block(f"for (; {only}{k} + {(AT_ONCE - 1) * lanes} < {last}; {k} += {AT_ONCE * lanes})"):
+                self.put("#pragma unroll")
+                with self.block(f"for (int {u} = 0; {u} < {AT_ONCE}; ++{u})"):
+                    join(f"{k} + {u} * {lanes}")
+        else:
+            self.put("#pragma unroll 8")
+        with self.block(f"for (; {only}{k} < {last}; {k} += {lanes})"):
+            join(k)
+
+    def _is_light(self, group: Sequence[Fold]) -> bool:
+        """Whether little is done with what is loaded, and registers are not short."""
+        operations = [
+            x for x in walk(*(b for f in group for b in f.bodies)) if isinstance(x, Op) and not self.is_plain(x)
+        ]
+        return len(operations) <= 1 and not self.lean
 
     def _down(self, node: Fold, row: Row, steps: Sequence[int]) -> Row:
         """What the threads of a warp have, in the first of them."""
@@ -253,8 +288,23 @@ class Folds(Values):
         for f, names, row in zip(group, waiting, found, strict=True):
             self._set(row, self._together(f, [f"{x}[{top}]" for x in names], row))
 
+    def outside(self, roots: Sequence[Value], same: Callable[[Value], bool], known: Known) -> None:
+        """What is the same in all of a loop is computed before it."""
+        stack, seen = list(roots), set[Value]()
+        while stack:
+            node = stack.pop()
+            if node in seen or isinstance(node, Const | Param) or self.is_plain(node):
+                continue
+            seen.add(node)
+            if same(node):
+                self.named(node, known)
+            elif isinstance(node, Op):
+                stack.extend(a for k, a in enumerate(node.args) if node.op != "rarely" or k != 1)
+
     def _elements(self, node: Fold, known: Known, found: Row, first: str, last: str, step: str) -> Row:
         k = self.name("k")
+        few = not self._folds_again(node) and sum(isinstance(x, Op) for x in walk(*node.bodies)) <= SHORT
+        self.put(f"#pragma unroll {8 if few else 1}")
         with self.block(f"for (idx {k} = {first}; {k} < {last}; {k} += {step})"):
             self._set(found, self._together(node, found, self._bodies(node, known, k), after=True))
         return found

@@ -34,8 +34,8 @@ class Lanes(Folds):
         if order is None or order == PAIRS or not loads:
             return super()._by_warp(group, known)
         free = all(exact(f) for f in group)
-        if not free and not any(self.long(f, order.block) for f in group):
-            return super()._by_warp(group, known)
+        if not free and not any(self.long(f, (BLOCKS_AT_ONCE - 1) * order.block) for f in group):
+            return super()._by_warp(group, known)  # of few blocks most of the warp would have none
         n = self.extent(group[0], known)
         if free:
             at_once = WIDEST // max(x.leaf.dtype.itemsize for x in loads)
@@ -135,6 +135,26 @@ class Lanes(Folds):
                 self._set(here, self._together(f, here, [f"xt_down({x}, {h})" for x in here]))
         row = self._halved(f, lanes, at_once)
         return self._down(f, row, [THREADS << n for n in range(BLOCKS_AT_ONCE.bit_length() - 1)])
+
+    def _read_parts(self, node: Fold, known: Known, n: str, start: str, count: int, own: Row) -> None:
+        """Results that lie one behind the other are read at once: those of a thread are as many lines as a warp has threads."""
+        loads = [x for x in node.bodies if isinstance(x, Load) and self._runs_on(x, node)]
+        if self.lean or start == "0" or len(loads) < len(node.bodies):
+            super()._read_parts(node, known, n, start, count, own)
+            return
+        at_once = min(count, WIDEST // max(x.leaf.dtype.itemsize for x in loads))
+        packed, k, c = self._aligned_here(node, loads, at_once, known), self.name("k"), self.name("c")
+        with self.block(f"if ({packed} && {start} + {count} <= {n})"):
+            self.put("#pragma unroll")
+            with self.block(f"for (int {k} = 0; {k} < {count}; {k} += {at_once})"):
+                inside = known.copy()
+                packs = self._packs(loads, node, f"({start} + {k})", at_once, inside)
+                self.put("#pragma unroll")
+                with self.block(f"for (int {c} = 0; {c} < {at_once}; ++{c})"):
+                    self._unpacked(packs, c, inside)
+                    self._set([f"{x}[{k} + {c}]" for x in own], [inside.values[x] for x in loads])
+        with self.block("else"):
+            super()._read_parts(node, known, n, start, count, own)
 
     def _packs(self, loads: Sequence[Load], f: Fold, k: str, at_once: int, known: Known) -> dict[Load, str]:
         """Elements from `k` on, read at once."""

@@ -197,6 +197,9 @@ def _foot(table: _Table) -> Iterator[str]:
 class _OfRows(Function):
     """Writes a stage."""
 
+    apart = False
+    lean = True
+
     def __init__(self, grid: Grid, rows: Rows, number: int, table: _Table, sizes: Mapping[str, int]) -> None:
         super().__init__(grid, dict(sizes) | {s.name: n for s, n in rows.program.sizes})
         self.number, self.short, self.table = number, rows.short, table

@@ -13,6 +13,7 @@ from .cuda_text import in_memory
 from .cuda_values import Known, bare, decoded, encoded
 
 WIDEST = 16  # bytes that a thread reads or writes at once
+LONG_ROW = 8  # groups of them: what is left over at the end of such a row does not matter
 
 
 class Packs(Rows):
@@ -20,6 +21,7 @@ class Packs(Rows):
 
     grid: Grid
     at_once: int
+    looked = False  # whether the groups lie so was looked at before the loop
 
     def store_all(self, known: Known) -> None:
         """Everything is computed before anything is stored."""
@@ -54,7 +56,7 @@ class Packs(Rows):
                 self.put(f"const idx {a.name} = {rest};")
                 return
             outer, size = self.name("rest"), self.index(extent, known)
-            self.put(f"const idx {outer} = {rest} / {size};")
+            self.put(f"const idx {outer} = (count){rest} / (count){size};")  # without signs it takes half the time
             self.put(f"const idx {a.name} = {rest} - {outer} * {size};")
             rest = outer
 
@@ -71,10 +73,10 @@ class Packs(Rows):
         """How many elements along an axis fill what a thread reads and writes at once."""
         if any(steps(s, innermost) != 1 or s.leaf.pairs for s in self.grid.stores):
             return 1
-        leaves = [*(s.leaf for s in self.grid.stores), *(x.leaf for x in self._in_a_row(innermost))]
+        leaves = [*(s.leaf for s in self.grid.stores), *(x.leaf for x in self.in_a_row(innermost))]
         return WIDEST // max(leaf.dtype.itemsize for leaf in leaves)
 
-    def _in_a_row(self, innermost: Axis) -> list[Load]:
+    def in_a_row(self, innermost: Axis) -> list[Load]:
         """The loads of elements that lie one behind the other."""
         nodes = dict.fromkeys(n for s in self.grid.stores for n in walk(s.value, into_folds=False))
         return [
@@ -82,13 +84,33 @@ class Packs(Rows):
             if isinstance(n, Load) and n.when is None and steps(n, innermost) == 1 and not n.leaf.pairs and is_index(n.offset, self.plain)
         ]  # fmt: skip
 
+    def packed(self, many: int, known: Known) -> str:
+        """The name of what says whether all groups of elements lie so, in rows that are not short; nothing where each point has to look."""
+        innermost, extent = self.grid.axes[-1]
+        places: list[Load | Store] = [*self.in_a_row(innermost), *self.grid.stores]
+        if not all(self.is_straight(x.offset) for x in places):
+            return ""
+        name, n = self.name("packed"), self.index(extent, known)
+        rows = [] if len(self.grid.axes) == 1 else [f"({n} % {many} == 0 || {n} >= {LONG_ROW * many})"]
+        self.put(f"const bool {name} = {' && '.join([*self._aligned(many, self.in_a_row(innermost), known), *rows])};")
+        return name
+
+    def is_straight(self, offset: Value) -> bool:
+        """Whether an offset has one step along each axis."""
+        for a, _ in reversed(self.grid.axes):
+            form = affine(offset, a)
+            if form is None or any(isinstance(x, Axis) for x in form[0].free):
+                return False
+            offset = form[1]
+        return not any(isinstance(x, Axis) for x in offset.free)
+
     def packs(self, many: int, known: Known) -> None:
         """As many elements as are one group, at once where they lie so."""
         innermost, extent = self.grid.axes[-1]
         first = self.name("first")
         self.put(f"const idx {first} = {innermost.name}_group * {many};")
         n = self.index(extent, known)
-        aligned = self._aligned(many, self._in_a_row(innermost), known)
+        aligned = [] if self.looked else self._aligned(many, self.in_a_row(innermost), known)
         with self.block(f"if ({' && '.join([*aligned, f'{first} + {many} <= {n}'])})"):
             self._pack(many, innermost, first, known)
         rest = self.name("i")
@@ -104,7 +126,7 @@ class Packs(Rows):
             return "0"
         start, tests = known.copy(), dict[str, None]()
         start.indices[innermost] = "0"
-        places: list[Load | Store] = [*self._in_a_row(innermost), *self.grid.stores]
+        places: list[Load | Store] = [*self.in_a_row(innermost), *self.grid.stores]
         for x in places:
             at = f"(size_t)({x.leaf.name} + {self.index(x.offset, start)})"
             tests[f"{at} % {x.leaf.dtype.itemsize * many} == 0"] = None
@@ -117,7 +139,7 @@ class Packs(Rows):
 
     def _pack(self, many: int, innermost: Axis, first: str, known: Known) -> None:
         """Elements from `first` on, read and stored at once."""
-        loads, u, here = self._in_a_row(innermost), self.name("u"), known.copy()
+        loads, u, here = self.in_a_row(innermost), self.name("u"), known.copy()
         here.indices[innermost] = first
         inside = here.copy()
         packs: dict[Load, str] = {}
@@ -143,21 +165,24 @@ class Packs(Rows):
 
     def _aligned(self, many: int, loads: Sequence[Load], known: Known) -> Iterator[str]:
         """What makes every group of elements lie at a multiple of its size."""
+        return self.aligned_along(self.grid.axes[-1][0], many, [*loads, *self.grid.stores], known)
+
+    def aligned_along(self, along: Axis, many: int, places: Sequence[Load | Store], known: Known) -> Iterator[str]:
+        """What makes groups along an axis lie so, each condition once."""
         seen = set[str]()
-        innermost = self.grid.axes[-1][0]
-        places: list[Load | Store] = [*loads, *self.grid.stores]
         for x in places:
             size = x.leaf.dtype.itemsize * many
             conditions = [f"(size_t){x.leaf.name} % {size} == 0"]
-            form = affine(x.offset, innermost)
+            form = affine(x.offset, along)
             assert form is not None, "a row has a step"
             rest = form[1]
-            for a, _ in self.grid.axes[:-1]:
-                form = affine(rest, a)
-                if form is None:  # a quotient: at this point
+            for a, _ in self.grid.axes:
+                form = affine(rest, a) if a is not along else None
+                if form is None and a is not along:  # a quotient: at this point
                     break
-                conditions += self._multiple(form[0], many, known)
-                rest = form[1]
+                if form is not None:
+                    conditions += self._multiple(form[0], many, known)
+                    rest = form[1]
             conditions += self._multiple(rest, many, known)
             for c in conditions:
                 if c not in seen:

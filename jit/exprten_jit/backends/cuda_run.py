@@ -22,7 +22,10 @@ from .llvm_ops import Operations
 from .llvm_run import compile_text
 from .llvm_text import INDEX_TYPE, Text
 
-BLOCKS = 8  # of 256 threads, that a multiprocessor holds at once
+BLOCKS = (
+    32  # of 256 threads, for each multiprocessor: four times what it holds at once, so that all are busy to the end
+)
+MOST = (1 << 31) - 1  # blocks of a launch
 DRIVER = ("cuLaunchKernel", "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent")
 ALIGNED = 256  # bytes: where each part of the scratch memory begins
 
@@ -80,12 +83,12 @@ def launched(cuda: Cuda, entry: Entry, sizes: Mapping[str, int], chip: Chip) -> 
     if entry.alone:
         return points, 1
     blocks = -(-points * entry.each // entry.threads)
-    return points, min(blocks, _most(entry, chip)) if entry.capped else blocks
+    return points, min(blocks, _most(entry, chip))
 
 
 def _most(entry: Entry, chip: Chip) -> int:
-    """Blocks that a chip runs at once; they take the rest of the points one after the other."""
-    return chip.multiprocessors * BLOCKS * 256 // entry.threads
+    """Blocks of a launch; they take the rest of the points one after the other."""
+    return chip.multiprocessors * BLOCKS * 256 // entry.threads if entry.capped else MOST
 
 
 def number(value: Value, sizes: Mapping[str, Any]) -> Any:
@@ -200,8 +203,7 @@ class _Launcher:
         if not entry.alone:
             threads = t.index("mul", self._number(entry.count), entry.each)
             blocks = t.index("udiv", t.index("add", threads, entry.threads - 1), entry.threads)
-            if entry.capped:
-                blocks = t.lesser(blocks, str(_most(entry, self.chip)))
+            blocks = t.lesser(blocks, str(_most(entry, self.chip)))
         table = t.reserve(f"[{max(1, len(entry.arguments))} x ptr]")
         for k, x in enumerate(entry.arguments):
             at = t.let(f"getelementptr ptr, ptr {table}, i64 {k}", "ptr").name
