@@ -87,6 +87,7 @@ GPUS = {
     "0019-gpu-folds.md",
     "0021-gpu-launches.md",
     "0029-gpu-transposes.md",
+    "0043-gpu-measured.md",
 }  # pages that have two GPUs, emulated
 
 

@@ -31,6 +31,7 @@ WARP, BLOCK, WHOLE = 32, 256, 1024  # threads
 MOST_PARTS = FEW * WHOLE
 LISTED = ((WARP, 16), (128, 16), (BLOCK, 16))  # who holds a row: so many threads, so many elements each
 HOLDS = (
+    *((team, 1) for team in (2, 4, 8, 16)),
     *((WARP, n) for n in (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32)),
     *((team, n) for team in (128, BLOCK, 512) for n in (12, 16)),
 )
@@ -117,6 +118,8 @@ class _Planner:
             self.grids.append(
                 self._of_rows(Grid(part.axes[:depth], stores, self._threads(rows), tuple(rows), part.axes[depth:]))
             )
+        elif short := self._short_rows(stores):
+            self.grids.append(short)
         else:
             square = square_of(part.axes, stores, frozenset(overlapping))
             side, along = (f(square, part.axes, self.sizes) for f in (side_of, walked))
@@ -157,6 +160,17 @@ class _Planner:
         """Whether a block at every point that a fold depends on is enough to store what lies along the other axes."""
         return len(f.free) == len(self.axes) or self._points(f) * BLOCK >= self.enough
 
+    def _short_rows(self, stores: tuple[Store, ...]) -> Grid | None:
+        """Rows that are folded and stored, and so short that a warp has several, an element a thread."""
+        folds = folds_of(*(s.value for s in stores))
+        if self.listed or len(self.axes) < 2 or not folds:
+            return None
+        outer = frozenset(a for a, _ in self.axes[:-1])
+        if any(f.free != outer or f.order is None or f.order == PAIRS or f.order.grouped for f in folds):
+            return None
+        grid = self._of_rows(Grid(self.axes[:-1], stores, WARP, tuple(folds), self.axes[-1:]))
+        return grid if 0 < grid.held * grid.team <= SHORT else None
+
     def _of_rows(self, grid: Grid) -> Grid:
         """With the elements of a row held, where they are few enough, and folds and stores walk the same row."""
         if len(grid.inner) > 1 or grid.folds[0].order == PAIRS or (self.listed and not grid.inner):
@@ -167,7 +181,7 @@ class _Planner:
         n = upper(extent, {}, self.sizes)
         steps = passes(grid.folds, grid.stores, along)
         kept = [x for step in steps for x in step.keeps]
-        holds = LISTED if self.listed else HOLDS if kept else [x for x in HOLDS if x[0] == WARP]
+        holds = LISTED if self.listed else HOLDS if kept else [x for x in HOLDS if x[0] <= WARP]
         able = [x for x in holds if _have_room(steps, *x)]
         team, held = next((x for x in able if prod(x) >= n), (grid.team, 0))
         shorter = max((prod(x) for x in able if prod(x) < n), default=0)
@@ -272,7 +286,10 @@ class _Planner:
 def _have_room(steps: Sequence[Pass], team: int, held: int) -> bool:
     """Whether so many threads have room for a row: in registers, and in shared memory for folds that ask for another order."""
     kept = sum(max(1, x.dtype.computed.bits // 32) for step in steps for x in step.keeps)
-    ordered = [[f for f in step.folds if not exact(f) and not (team == WARP == _order(f).lanes)] for step in steps]
+    own = [[exact(f) or team < WARP or team == WARP == _order(f).lanes for f in step.folds] for step in steps]
+    ordered = [
+        [f for f, x in zip(step.folds, each, strict=True) if not x] for step, each in zip(steps, own, strict=True)
+    ]
     room = max(sum(f.dtype.itemsize for f in folds) for folds in ordered) * max(team, BLOCK) * held
     return kept * held <= REGISTERS and room <= SHARED and all(len(f.bodies) == 1 for folds in ordered for f in folds)
 

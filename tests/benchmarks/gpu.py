@@ -36,7 +36,7 @@ from gpu_rows import COLUMNS, ROWS, Row
 import exprten as xt
 
 SMALL, FEW = 4 * COLUMNS, 1000
-CALLS, JAX_CALLS, OVERHEAD_CALLS = 5, 50, 200
+CALLS, JAX_CALLS, OVERHEAD_CALLS = 20, 50, 200
 PACKAGES = (
     "exprten",
     "numpy",

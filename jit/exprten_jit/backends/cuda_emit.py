@@ -356,23 +356,33 @@ class Function(Squares):
                 self.held_rows(grid, known, steps)
             return
         t, start, step, total = self._rows_of_team(count, known)
-        first, d = self.name("first"), self.name("d")
-        row = f"const idx {t} = {first} + {d};"
-        each = f"for (int {d} = 0; {d} < {ahead}; ++{d})"
-        with self.block(f"for (idx {first} = {ahead} * ({start}); {first} < {total}; {first} += {ahead} * {step})"):
+        first, d, beside = self.name("first"), self.name("d"), max(1, WARP // grid.team)  # rows of a warp at once
+        each, many = f"for (int {d} = 0; {d} < {ahead}; ++{d})", ahead * beside
+        with self.block(f"for (idx {first} = {many} * ({start}); {first} < {total}; {first} += {many} * {step})"):
             come = self.rows_to_come(grid, steps[0], known, ahead)
             self.put("#pragma unroll")
             with self.block(each):
-                self.put(row)
-                inside = known.copy()
+                inside, there = known.copy(), self._row_of(t, first, d, beside, total)
                 self.unfolded(grid.axes, t, inside)
-                self.come(come, grid, inside, d, f"{t} < {total}")
+                self.come(come, grid, inside, d, there)
             self.put("#pragma unroll")
             with self.block(each):
-                self.put(row)
-                with self.block(f"if ({t} < {total})"):
+                there = self._row_of(t, first, d, beside, total)
+                with self.block(f"if ({there})") if beside == 1 else nullcontext():
                     self.unfolded(grid.axes, t, known)
-                    self.held_rows(grid, known, steps, {x: f"{name}[{d}]" for x, name in come.items()})
+                    here: dict[Value, str] = {x: f"{name}[{d}]" for x, name in come.items()}
+                    self.held_rows(grid, known, steps, here, "" if beside == 1 else there)
+
+    def _row_of(self, t: str, first: str, d: str, beside: int, total: str) -> str:
+        """The row that a thread has at a turn. Returns what says whether there is one: of several in a warp, the last is another one again."""
+        if beside == 1:
+            self.put(f"const idx {t} = {first} + {d};")
+            return f"{t} < {total}"
+        own, there = self.name("own"), self.name("there")
+        self.put(f"const idx {own} = {first} + {d} * {beside} + (int)threadIdx.x % {WARP} / {WARP // beside};")
+        self.put(f"const bool {there} = {own} < {total};")
+        self.put(f"const idx {t} = {there} ? {own} : {total} - 1;")
+        return there
 
     @contextmanager
     def _all_rows(self, count: Value, known: Known) -> Iterator[str]:
@@ -384,7 +394,7 @@ class Function(Squares):
     def _rows_of_team(self, count: Value, known: Known) -> tuple[str, str, str, str]:
         """A point, the first of a team, the step to its next one, and how many there are."""
         t, step, alone = self.name("row"), self.name("step"), self.grid.team > WARP
-        self.put(f"const int lane = threadIdx.x % {WARP};")
+        self.put(f"const int lane = threadIdx.x % {min(self.grid.team, WARP)};")
         self.put(f"const idx {step} = {'gridDim.x' if alone else f'(idx)gridDim.x * blockDim.x / {WARP}'};")
         start = "blockIdx.x" if alone else f"((idx)blockIdx.x * blockDim.x + threadIdx.x) / {WARP}"
         return t, start, step, self.total(count, known)

@@ -36,15 +36,16 @@ class Rows(Lanes):
     here: dict[Value, str]  # elements that have come
 
     def held_rows(
-        self, grid: Grid, known: Known, steps: Sequence[Pass], come: Mapping[Value, str] | None = None
+        self, grid: Grid, known: Known, steps: Sequence[Pass], come: Mapping[Value, str] | None = None, there: str = ""
     ) -> None:
-        """The row at a point, of which some elements may have `come` already."""
+        """The row at a point, of which some elements may have `come` already; where it is not `there`, nothing is stored."""
         along, extent = grid.along
         n, held = self.index(extent, known), dict[Value, str]()
-        self.team_size, self.sync = grid.team, "__syncwarp();" if grid.team == WARP else "__syncthreads();"
+        self.team_size, self.sync = grid.team, "__syncwarp();" if grid.team <= WARP else "__syncthreads();"
         self.held, self.sure, self.here = grid.held, grid.sure, dict(come or {})
         self.left = self.name("left")
-        self.put(f"const int {self.left} = (int)({n} - {self._number()});")
+        left = f"(int)({n} - {self._number()})"
+        self.put(f"const int {self.left} = {f'{there} ? {left} : 0' if there else left};")
         for step in steps:
             for node in step.keeps:
                 held[node] = self.here.get(node) or self.name("held")
@@ -76,8 +77,8 @@ class Rows(Lanes):
                 self._settled(f, row, room, n, known)
 
     def _by_their_lanes(self, f: Fold) -> bool:
-        """Whether the threads have the elements that their lanes bring together."""
-        return f.order is not None and f.order.lanes == self.team_size == WARP
+        """Whether the threads have the elements that their lanes bring together: of a short row one each."""
+        return f.order is not None and (f.order.lanes == self.team_size == WARP or self.team_size < WARP)
 
     def _along(
         self, along: Axis, held: dict[Value, str], step: Pass, known: Known, body: Callable[[Known, str], None]
@@ -123,7 +124,7 @@ class Rows(Lanes):
             yield u, k
 
     def _number(self) -> str:
-        return "lane" if self.team_size == WARP else "(int)threadIdx.x"
+        return "lane" if self.team_size <= WARP else "(int)threadIdx.x"
 
     def _early(self, along: Axis, held: dict[Value, str], step: Pass, known: Known) -> dict[Value, str]:
         """What a walk loads, loaded before anything is computed or stored, so that all of it is under way at once."""
@@ -211,8 +212,8 @@ class Rows(Lanes):
         """What a fold comes to, known to all threads."""
         if room is not None:
             row = self._from_room(f, room, n)
-        elif self.team_size == WARP:
-            row = self._down(f, row, (16, 8, 4, 2, 1))
+        elif self.team_size <= WARP:
+            row = self._down(f, row, [self.team_size >> k for k in range(1, self.team_size.bit_length())])
         else:
             count = self.team_size // WARP
             row = self._of_warps(
@@ -220,7 +221,8 @@ class Rows(Lanes):
             )
         for value, text in zip(components(f), row, strict=True):
             known.values[value] = self.name()
-            self.put(f"const {in_register(value.dtype)} {known.values[value]} = xt_first({text});")
+            among = f", {self.team_size}" if self.team_size < WARP else ""
+            self.put(f"const {in_register(value.dtype)} {known.values[value]} = xt_first({text}{among});")
         known.values[f] = known.values[components(f)[0]]
 
     def _from_room(self, f: Fold, room: str, n: str) -> Row:

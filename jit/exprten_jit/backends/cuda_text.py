@@ -159,12 +159,12 @@ static __device__ __forceinline__ unsigned char xt_down(unsigned char x, int by)
 static __device__ __forceinline__ short xt_down(short x, int by) { return __shfl_down_sync(0xffffffffu, (int)x, by); }
 static __device__ __forceinline__ unsigned short xt_down(unsigned short x, int by) { return __shfl_down_sync(0xffffffffu, (int)x, by); }""",
     "xt_first": """
-template <typename T> static __device__ __forceinline__ T xt_first(T x) { return __shfl_sync(0xffffffffu, x, 0); }
-static __device__ __forceinline__ bool xt_first(bool x) { return __shfl_sync(0xffffffffu, (int)x, 0); }
-static __device__ __forceinline__ signed char xt_first(signed char x) { return __shfl_sync(0xffffffffu, (int)x, 0); }
-static __device__ __forceinline__ unsigned char xt_first(unsigned char x) { return __shfl_sync(0xffffffffu, (int)x, 0); }
-static __device__ __forceinline__ short xt_first(short x) { return __shfl_sync(0xffffffffu, (int)x, 0); }
-static __device__ __forceinline__ unsigned short xt_first(unsigned short x) { return __shfl_sync(0xffffffffu, (int)x, 0); }""",
+template <typename T> static __device__ __forceinline__ T xt_first(T x, int team = 32) { return __shfl_sync(0xffffffffu, x, 0, team); }
+static __device__ __forceinline__ bool xt_first(bool x, int team = 32) { return __shfl_sync(0xffffffffu, (int)x, 0, team); }
+static __device__ __forceinline__ signed char xt_first(signed char x, int team = 32) { return __shfl_sync(0xffffffffu, (int)x, 0, team); }
+static __device__ __forceinline__ unsigned char xt_first(unsigned char x, int team = 32) { return __shfl_sync(0xffffffffu, (int)x, 0, team); }
+static __device__ __forceinline__ short xt_first(short x, int team = 32) { return __shfl_sync(0xffffffffu, (int)x, 0, team); }
+static __device__ __forceinline__ unsigned short xt_first(unsigned short x, int team = 32) { return __shfl_sync(0xffffffffu, (int)x, 0, team); }""",
     "xt_taken": """
 // the number of a piece of work: blocks take them in the order in which they begin
 static __device__ __forceinline__ int xt_taken(int* count) {
