@@ -152,3 +152,32 @@ def test_folds_are_computed_before_what_lies_across(shape: tuple[int, ...], orde
     xt.assign(y, "add", softmax(x, axis))
     powers = np.exp(data.transpose(order) - data.transpose(order).max(axis, keepdims=True))
     np.testing.assert_allclose(y.numpy(), powers / powers.sum(axis, keepdims=True), 1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
+@pytest.mark.parametrize(
+    ("shape", "order"), [((64, 2100, 16), (1, 0, 2)), ((30, 7, 313, 32), (2, 1, 0, 3)), ((64, 2100, 17), (1, 0, 2))]
+)
+@pytest.mark.parametrize("shift", [0, 4])
+def test_rows_of_a_large_target(dtype: str, shape: tuple[int, ...], order: tuple[int, ...], shift: int) -> None:
+    """Rows of whole lines are stored past the caches; others, and those that do not begin with one, are not."""
+    shape = (shape[0] * (8 // np.dtype(dtype).itemsize), *shape[1:])
+    a = np.random.default_rng(0).integers(0, 100, shape).astype(dtype)
+    expected, x, room = a.transpose(order), xt.array(a), xt.zeros(a.size + 32, dtype=dtype)
+    target = room[shift : shift + a.size].reshape(expected.shape)
+    for threads in (1, 3):
+        room[...] = 0
+        with xt.options(num_threads=threads):
+            target[...] = xt.transpose(x, order)
+        np.testing.assert_array_equal(target.numpy(), expected)
+        assert not room[:shift].numpy().any()
+        assert not room[shift + a.size :].numpy().any()
+
+
+def test_rows_of_whole_lines_are_stored_past_the_caches() -> None:
+    for columns, lines in ((16, True), (12, False)):
+        x = xt.empty((64, 4000, columns))
+        plan = xt.plan(xt.empty((4000, 64, columns)), xt.transpose(x, (1, 0, 2)))
+        assert plan.llvm is not None
+        assert ("nontemporal" in plan.llvm) or not lines
+        assert "== False" in plan.nest  # where it is so, the target is not fetched

@@ -142,3 +142,17 @@ def test_maps(gpu: xt.Device, seed: int) -> None:
         whole[inside] = MAPS[name](turned[::-1] if backwards else turned, y, r)
         found.append(whole.numpy())
     same_bits(*found)
+
+
+@pytest.mark.parametrize("length", [3073, 4096, 4097, 8192])
+def test_rows_whose_folds_need_shared_memory_of_several_kinds(gpu: xt.Device, length: int) -> None:
+    a = np.random.default_rng(0).standard_normal((3, length)).astype("float32")
+
+    def run(device: xt.Device) -> list[np.ndarray]:
+        x = xt.array(a, device=device)
+        wide = xt.cast(x - xt.mean(x, 1, keepdims=True), "float64")
+        beside = softmax(x, 1) - xt.mean(x, 1, keepdims=True)
+        return [xt.evaluate(e).numpy() for e in (beside, x - xt.sum(wide, 1, keepdims=True))]
+
+    for one, other in zip(run(gpu), run(xt.cpu()), strict=True):
+        same_bits(one, other)

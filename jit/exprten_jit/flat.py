@@ -13,11 +13,12 @@ from math import prod
 
 from .bring import FEWEST_BETWEEN, Bring, Offsets, Spread
 from .derived import apply
-from .dtypes import INDEX
-from .ir import Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local
+from .dtypes import BOOL, INDEX
+from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local
 from .ir import axis as named_axis
 from .kernel import Kernel
-from .nest import FIRST, Blocks, Fetch, Loop, Machine, Nest, Stmt
+from .nest import FIRST, LINE, Blocks, Fetch, Loop, Machine, Nest, Stmt, Vector
+from .past import large_target
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute
 from .vectors import FAR_BYTES, roots_of
@@ -182,7 +183,7 @@ class _Tiles:
         self.machine, self.columns, self.rows = machine, columns, rows
         self.original, size = kernel, kernel.stores[0].leaf.itemsize
         self.within = kernel.flat.within if kernel.flat else ()
-        self.far = kernel.every >= FAR_BYTES // size
+        self.far, self.past = kernel.every >= FAR_BYTES // size, self._past_caches()
         self.length = columns.most + MOST_LANES  # elements from row to row of scratch: a vector more
         self.brought: list[Bring | Spread] = []
         self.made: list[Store] = []
@@ -348,7 +349,21 @@ class _Tiles:
         original, store = self.original.stores[0], self.kernel.stores[0]
         first = substitute(store.offset, {COLUMN: index(0)})
         later = load(store.leaf, first + self._further(load(original.leaf, original.offset)))
-        return Fetch((later,), self.far, self.columns.many, locality=FIRST)
+        when = both(self.far, apply("equal", self.past, FALSE)) if self.past is not None else self.far
+        return Fetch((later,), when, self.columns.many, locality=FIRST)
+
+    def _past_caches(self) -> Value | None:
+        """Whether the target is large, and all rows of tiles are whole lines; None where it is read, or cannot be stored so."""
+        found, (store, *more) = large_target(self.original, self.machine), self.original.stores
+        if found is None or more or self.original.reverse or store.leaf.dtype is BOOL:
+            return None
+        within = [a for a, _ in self.columns.axes[1:]]
+        lines = [affine(store.offset, a) for a, _ in self.original.axes if a not in within]
+        for form in lines:
+            assert form is not None, "a target lies at regular distances"
+            apart = apply("bitwise_and", form[0], index(LINE // store.leaf.dtype.itemsize - 1))
+            found = both(found, apply("equal", apart, index(0)))
+        return found
 
     def _made(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is computed along rows, a column after the other."""
@@ -364,12 +379,14 @@ class _Tiles:
         needed = [x.load.offset if isinstance(x, Bring) else x.value for x in self.brought]
         needed += [y for x in self.brought if isinstance(x, Bring) for y in (x.further, x.far)]
         needed += [*roots_of(self.made), *([self.far] if self.rows else []), *([self.read_again] if self.later else [])]
+        needed += [self.past] if self.past is not None else []
         return place([*roots_of(self.kernel.stores), *needed], self.machine, bound, done)
 
     def _row(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
-        """A row of a tile."""
+        """A row of a tile: of whole lines of a large target it is stored past the caches."""
         stores, many = self.kernel.stores, self.columns.many
-        return loop_over(self.kernel, self.machine, COLUMN, index(0), many, stores, bound, done)
+        stmts = loop_over(self.kernel, self.machine, COLUMN, index(0), many, stores, bound, done)
+        return [replace(s, stream=self.past) if isinstance(s, Vector) and s.lanes > 1 else s for s in stmts]
 
     def _blocks(self, chain: _Chain, body: Sequence[Stmt]) -> Blocks:
         """A loop over tiles."""

@@ -290,7 +290,8 @@ def _have_room(steps: Sequence[Pass], team: int, held: int) -> bool:
     ordered = [
         [f for f, x in zip(step.folds, each, strict=True) if not x] for step, each in zip(steps, own, strict=True)
     ]
-    room = max(sum(f.dtype.itemsize for f in folds) for folds in ordered) * max(team, BLOCK) * held
+    rooms = {(n, f.dtype) for folds in ordered for n, f in enumerate(folds)}  # steps share those of one number and type
+    room = sum(dtype.computed.bits // 8 for _, dtype in rooms) * max(team, BLOCK) * held
     return kept * held <= REGISTERS and room <= SHARED and all(len(f.bodies) == 1 for folds in ordered for f in folds)
 
 

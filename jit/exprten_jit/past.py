@@ -20,7 +20,7 @@ ROW_BYTES = 1024  # of a row that is not joined to the next: the lines at its en
 
 def rows_past_caches(stmts: Sequence[Stmt], kernel: Kernel, machine: Machine) -> list[Stmt]:
     """The statements of a kernel without folds, of which loops over whole vectors, inside of others, store so where the target is large."""
-    large = _large(kernel, machine)
+    large = large_target(kernel, machine)
     if large is None or kernel.reverse or folds_of(*(store.value for store in kernel.stores)):
         return list(stmts)
     long = dict(kernel.axes)
@@ -45,7 +45,7 @@ def rows_past_caches(stmts: Sequence[Stmt], kernel: Kernel, machine: Machine) ->
     return [within(stmt) if isinstance(stmt, Loop) else stmt for stmt in stmts]
 
 
-def _large(kernel: Kernel, machine: Machine) -> Value | None:
+def large_target(kernel: Kernel, machine: Machine) -> Value | None:
     """Whether the one target of a kernel, which nothing reads, is large; None where there is no such target."""
     values = [store.value for store in kernel.stores]
     targets, read = {store.leaf for store in kernel.stores}, {x.leaf for x in walk(*values) if isinstance(x, Load)}
@@ -75,7 +75,7 @@ def past_caches(stmts: Sequence[Stmt], kernel: Kernel, machine: Machine) -> list
     """The statements, of which loops over whole vectors store so where the one target of `kernel`, which nothing reads, is large; of a
     kernel without folds as they are.
     """
-    large, extents = _large(kernel, machine), dict(kernel.axes)
+    large, extents = large_target(kernel, machine), dict(kernel.axes)
     if large is None or not folds_of(*(store.value for store in kernel.stores)):
         return list(stmts)
 

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from itertools import count
 
 from ..grid import REGISTERS, WARP, Grid, Loops, exact
 from ..ir import Axis, Fold, Load, Op, Value, components
@@ -43,6 +44,7 @@ class Rows(Lanes):
         n, held = self.index(extent, known), dict[Value, str]()
         self.team_size, self.sync = grid.team, "__syncwarp();" if grid.team <= WARP else "__syncthreads();"
         self.held, self.sure, self.here = grid.held, grid.sure, dict(come or {})
+        assert not there or (grid.inner and not self.sure), "where there may be no row each store looks"
         self.left = self.name("left")
         left = f"(int)({n} - {self._number()})"
         self.put(f"const int {self.left} = {f'{there} ? {left} : 0' if there else left};")
@@ -57,9 +59,8 @@ class Rows(Lanes):
                 return
             found = self._begun(step.folds)
             loose = [exact(f) or self._by_their_lanes(f) for f in step.folds]
-            rooms = [
-                None if free else self._room(f, k) for k, (f, free) in enumerate(zip(step.folds, loose, strict=True))
-            ]
+            number = count()  # of those that need one
+            rooms = [None if free else self._room(f, next(number)) for f, free in zip(step.folds, loose, strict=True)]
 
             def join(
                 inside: Known, k: str, step: Pass = step, found: list[Row] = found, rooms: list[str | None] = rooms
