@@ -249,8 +249,13 @@ def machine() -> dict[str, Any]:
         "runtime": runtime.runtimeGetVersion(),
         "python": sys.version.split()[0],
         "versions": versions,
-        "info": xt.info(),
+        "info": {name: _without_path(x) for name, x in xt.info().items() if name != "disk cache"},
     }
+
+
+def _without_path(x: Any) -> Any:
+    """Where something lies is nobody's business."""
+    return x.split(" (/")[0] if isinstance(x, str) else x
 
 
 def line(name: str, found: dict[str, Any]) -> str:
