@@ -124,4 +124,4 @@ def test_a_plan_counts_what_is_folded_in_blocks(monkeypatch):
         x, y = xt.zeros(1_000_000, device=xt.gpu(0)), xt.zeros(1_000_000, device=xt.gpu(0))
         plan = xt.plan(y, (x - xt.mean(x)) / xt.std(x))
         assert plan.flops >= 4 * 1_000_000
-        assert 1 <= plan.recompute < 1.1
+        assert 1 <= plan.recompute < 1.4  # the quotients by numbers of elements are each thread's, which stores four

@@ -178,6 +178,8 @@ class _Planner:
         along, extent = grid.along
         if any(f.extent is not extent for f in grid.folds) or extent.free:
             return grid
+        if not grid.inner and self._points(grid.folds[0]) * WARP < self.enough:
+            return grid  # few rows gain nothing, and so have one text for all lengths
         n = upper(extent, {}, self.sizes)
         steps = passes(grid.folds, grid.stores, along)
         kept = [x for step in steps for x in step.keeps]
