@@ -63,9 +63,8 @@ def arrange(
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(walk.axes)}, joined) if same else ((), [])
     walk = with_rest(walk, given, over, target.key if mode.op is None and count == 1 else None)
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
-    other = []
-    if given.loose and not found.indexed:
-        other = across(walk.axes, walk.extents, walk.strides[count:], TILED if cpu else 2)
+    least = TILED if cpu else 2
+    other = across(walk.axes, walk.extents, walk.strides[count:], least) if given.loose and not found.indexed else []
     ways = ways_of(given, walk, over, other)
     operands, unknown = _operands(
         [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))],

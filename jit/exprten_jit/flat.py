@@ -18,7 +18,7 @@ from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, l
 from .ir import axis as named_axis
 from .kernel import Kernel
 from .nest import FIRST, LINE, Blocks, Fetch, Loop, Machine, Nest, Stmt, Vector
-from .past import large_target
+from .past import are_multiples, large_target
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute
 from .vectors import FAR_BYTES, roots_of
@@ -358,12 +358,8 @@ class _Tiles:
         if found is None or more or self.original.reverse or store.leaf.dtype is BOOL:
             return None
         within = [a for a, _ in self.columns.axes[1:]]
-        lines = [affine(store.offset, a) for a, _ in self.original.axes if a not in within]
-        for form in lines:
-            assert form is not None, "a target lies at regular distances"
-            apart = apply("bitwise_and", form[0], index(LINE // store.leaf.dtype.itemsize - 1))
-            found = both(found, apply("equal", apart, index(0)))
-        return found
+        outer = [a for a, _ in self.original.axes if a not in within]
+        return both(found, are_multiples(store.offset, outer, LINE // store.leaf.dtype.itemsize))
 
     def _made(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is computed along rows, a column after the other."""

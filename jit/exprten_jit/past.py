@@ -59,11 +59,17 @@ def _alike(stmt: Vector, outer: Sequence[Axis]) -> Value:
     """Whether all rows are aligned alike: where some are stored past the caches, and some through them, all take longer."""
     found: Value = TRUE
     for store in stmt.stores:
-        for axis in outer:
-            form = affine(store.offset, axis)
-            if form is not None:
-                apart = apply("bitwise_and", form[0], index(stmt.lanes - 1))
-                found = both(found, apply("equal", apart, index(0)))
+        found = both(found, are_multiples(store.offset, outer, stmt.lanes))
+    return found
+
+
+def are_multiples(offset: Value, axes: Sequence[Axis], of: int) -> Value:
+    """Whether the steps of an offset along some axes are multiples of a power of two."""
+    found: Value = TRUE
+    for axis in axes:
+        form = affine(offset, axis)
+        if form is not None:
+            found = both(found, apply("equal", apply("bitwise_and", form[0], index(of - 1)), index(0)))
     return found
 
 

@@ -37,7 +37,7 @@ class Folds(Values):
         order = node.order
         assert order is not None, "a scheduled fold has an order"
         n = self.extent(node, known)
-        self.outside(node.bodies, lambda x: node.axis not in x.free, known)
+        self._before(node, known)
         if exact(node):
             return self._elements(node, known, self._begun([node])[0], "0", n, "1")
         if order == PAIRS and not self.long(node, FEW):
@@ -135,7 +135,7 @@ class Folds(Values):
             group = [f for f in left if _alike(f, first) and not any(g in left for g in folds_of(*f.bodies))]
             left = [f for f in left if f not in group]
             for f in group:
-                self.outside(f.bodies, lambda x, f=f: f.axis not in x.free, known)  # type: ignore[misc]
+                self._before(f, known)
             for node, found in zip(group, self._by_warp(group, known), strict=True):
                 for value, text in zip(components(node), found, strict=True):
                     name = self.name()
@@ -287,6 +287,10 @@ class Folds(Values):
         self.put(f"--{top};")
         for f, names, row in zip(group, waiting, found, strict=True):
             self._set(row, self._together(f, [f"{x}[{top}]" for x in names], row))
+
+    def _before(self, node: Fold, known: Known) -> None:
+        """What is the same for all elements of a fold is computed before it."""
+        self.outside(node.bodies, lambda x: node.axis not in x.free, known)
 
     def outside(self, roots: Sequence[Value], same: Callable[[Value], bool], known: Known) -> None:
         """What is the same in all of a loop is computed before it."""
