@@ -7,7 +7,7 @@ dear has to have a row in each lane; its rows are turned into columns in registe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
@@ -19,7 +19,7 @@ from ..folds import folds_of
 from ..ir import TRUE, Axis, Fold, Load, Value, both, local, negation
 from ..nest import FIRST, LINE, SECOND
 from ..pairs import lines_of
-from ..reducers import NARROW_ROW, TABLE, halved, reducer_of, rounded_up, rows_from
+from ..reducers import NARROW_ROW, ROW, TABLE, halved, reducer_of, rounded_up, rows_from
 from ..rewrite import affine, steps, walk
 from ..vectors import FAR_BYTES, LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
@@ -30,6 +30,11 @@ from .llvm_text import INDEX_TYPE, Lanes
 
 INDEX_BITS = 32  # of where an extreme stands in a row
 SOUGHT_BITS = 1024  # a row of integers of so many is sought through as fast as its indices are kept
+IN_REGISTERS = 5  # of a row, and sums of it: of more each row is read in a loop
+HALF, HALF_SUMMED = (
+    48,
+    24,
+)  # elements: rows of up to so many are read by half a register, of which fewer lie in two lines
 TURNED_ROW = 24  # elements: in rows of up to so many columns are compared
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
 
@@ -168,21 +173,27 @@ class Turned(Folds):
         later one may be fetched.
         """
         t, width = self.text, min(rounded_up(self.most), where.count)
+        half = HALF if sums is None else HALF_SUMMED
+        if ROW < self.most <= half and where.count * _widest(node) > LEAST_BITS:
+            width //= 2
         assert node.order is not None, "a scheduled fold has an order"
         chains = max(1, node.order.lanes // width)
         abreast = where.count // width if where.count * _widest(node) <= self.machine.vector_bits else 1
-        left = self.splat(Lanes(self._narrow(known[node.extent].name), "i32"), width)
         firsts = range(0, self.most, width)
-        masks = [None if first + width <= self.least else self._below(left, first) for first in firsts]
+        twice = bool(reducer_of(node.reducer).quick) and self.least >= width  # the last ones end with the row
+        last = t.index("sub", known[node.extent].name, width) if twice else ""
+        left = None if twice else self.splat(Lanes(self._narrow(known[node.extent].name), "i32"), width)
+        starts = [t.lesser(str(n), last) if twice and n + width > self.least else str(n) for n in firsts]
+        masks = [self._below(left, n) if left and n + width > self.least else None for n in firsts]
         identity = self._identity([node], width)
         alone = [self._is_masked(x, node.axis) and _once(x, node.bodies) for x in node.bodies]
 
-        def row(r: int) -> Row:
+        def row(r: str | int) -> Row:
             if fetching:
                 self.fetch_rows(node, known, where, [r])
             inside, parts = self._one_row(node, known, where, r), []
-            for first, mask in zip(firsts, masks, strict=True):
-                at, found, own = Where(node.axis, str(first), width, mask.name if mask else None), [], dict(inside)
+            for start, mask in zip(starts, masks, strict=True):
+                at, found, own = Where(node.axis, start, width, mask.name if mask else None), [], dict(inside)
                 for body, nothing, once in zip(node.bodies, identity, alone, strict=True):
                     loaded = mask and once  # with the identity of the only one that it is for
                     x = self.value(body, own, replace(at, nothing=nothing.name) if loaded else at)
@@ -201,10 +212,16 @@ class Turned(Folds):
                 lanes += [identity] * (rounded_up(len(lanes)) - len(lanes))
             return halved(lanes, combine)
 
+        brought = (
+            self._in_turn(node, row, where, known, width, sums)
+            if len(firsts) * (1 + (sums is not None)) > IN_REGISTERS
+            else row
+        )
+
         def rows(first: int, many: int) -> Row:
             """A number for each of as many lanes, `abreast` times: first of the first row."""
             if many == 1:
-                beside = [row(first + n) for n in range(abreast)]
+                beside = [brought(first + n) for n in range(abreast)]
                 return [self._joined(column) for column in zip(*beside, strict=True)]
             a, b = rows(first, many // 2), rows(first + many // 2 * abreast, many // 2)
             size = 2 * width // many
@@ -213,6 +230,32 @@ class Turned(Folds):
 
         found = [rows(first, width) for first in range(0, where.count, width * abreast)]
         return [self._joined(column) for column in zip(*found, strict=True)]
+
+    def _in_turn(
+        self,
+        node: Fold,
+        row: Callable[[str | int], Row],
+        where: Where,
+        known: Known,
+        width: int,
+        sums: list[Lanes] | None,
+    ) -> Callable[[int], Row]:
+        """The accumulators of rows of several registers, which are read in a loop: all at once they would wait on the stack, whatever is made of them."""
+        if any(where.axis in part.free and x.count > 1 for part, x in known.items()):
+            return row
+        places = [self.text.reserve(f"[{where.count * width} x {dtype.memory}]") for dtype in node.dtypes]
+
+        def one(r: str, carried: list[Row]) -> list[Row]:
+            if sums is not None:
+                sums[:] = carried[0]
+            self._put([node], places, r, row(r))
+            return [] if sums is None else [list(sums)]
+
+        first = [] if sums is None else [[self.splat(Lanes("0.0", node.dtypes[0].lane), width)]]
+        left = self._carry("0", str(where.count), 1, first, one)
+        if sums is not None:
+            sums[:] = left[0]
+        return lambda r: self._get([node], places, str(r), width)
 
     def _added(self, a: Lanes, b: Lanes) -> Lanes:
         """A sum that tells whether there is a NaN."""
@@ -224,7 +267,7 @@ class Turned(Folds):
             return False
         return x.leaf.dtype.memory == x.leaf.dtype.lane and not x.leaf.pairs
 
-    def _one_row(self, node: Fold, known: Known, where: Where, r: int) -> Known:
+    def _one_row(self, node: Fold, known: Known, where: Where, r: str | int) -> Known:
         """What is known of the row of lane r."""
         inside: Known = {**known, where.axis: Lanes(self.text.index("add", where.at, r), INDEX_TYPE)}
         stack, seen = list(node.bodies), set[Value]()
@@ -234,13 +277,14 @@ class Turned(Folds):
                 continue
             seen.add(part)
             if part in known and known[part].count > 1:
+                assert isinstance(r, int), "what differs from lane to lane is not read in a loop"
                 inside[part] = self._extract(known[part], r)
             else:
                 inside.pop(part, None)
                 stack.extend(part.children)
         return inside
 
-    def fetch_rows(self, node: Fold, known: Known, where: Where, lanes: Sequence[int]) -> None:
+    def fetch_rows(self, node: Fold, known: Known, where: Where, lanes: Sequence[str | int]) -> None:
         """Fetch early what some lanes of a later vector read, where rows come from memory: of loads with masks the processor does not see
         where they go on. Some pages further where there are so many rows, or the last one is followed by the first of the next outer index; else
         four vectors, of rows of a line and more.
@@ -281,13 +325,13 @@ class Turned(Folds):
         axis: Axis,
         further: int,
         nbytes: int,
-        lanes: Sequence[int],
+        lanes: Sequence[str | int],
         locality: int,
     ) -> None:
         """What some lanes read, so many rows further."""
 
-        def first(n: int) -> Known:
-            row = Lanes(self.text.index("add", where.at, further + n), INDEX_TYPE)
+        def first(n: str | int) -> Known:
+            row = Lanes(self.text.index("add", self.text.index("add", where.at, further), n), INDEX_TYPE)
             return {**known, where.axis: row, axis: Lanes("0", INDEX_TYPE)}
 
         if nbytes < LINE and len(lanes) > 1:
