@@ -156,11 +156,22 @@ def test_folds_are_computed_before_what_lies_across(shape: tuple[int, ...], orde
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
 @pytest.mark.parametrize(
-    ("shape", "order"), [((64, 2100, 16), (1, 0, 2)), ((30, 7, 313, 32), (2, 1, 0, 3)), ((64, 2100, 17), (1, 0, 2))]
+    ("shape", "order"),
+    [
+        ((64, 2100, 16), (1, 0, 2)),
+        ((30, 7, 313, 32), (2, 1, 0, 3)),
+        ((64, 2100, 17), (1, 0, 2)),
+        ((48, 6301, 7), (1, 0, 2)),
+        ((11, 5, 2560, 16), (0, 3, 2, 1)),
+        ((3, 700, 1024), (2, 1, 0)),
+        ((4, 128, 4108), (2, 1, 0)),
+        ((512, 1370, 3), (2, 1, 0)),
+        ((12500, 8, 3, 7), (3, 2, 1, 0)),
+    ],
 )
 @pytest.mark.parametrize("shift", [0, 4])
 def test_rows_of_a_large_target(dtype: str, shape: tuple[int, ...], order: tuple[int, ...], shift: int) -> None:
-    """Rows of whole lines are stored past the caches; others, and those that do not begin with one, are not."""
+    """The lines of rows are stored past the caches, what is before the first and behind the last one is not."""
     shape = (shape[0] * (8 // np.dtype(dtype).itemsize), *shape[1:])
     a = np.random.default_rng(0).integers(0, 100, shape).astype(dtype)
     expected, x, room = a.transpose(order), xt.array(a), xt.zeros(a.size + 32, dtype=dtype)

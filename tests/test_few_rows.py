@@ -352,3 +352,20 @@ def test_the_last_rows_of_a_batch_have_the_bits_of_all(count, length):
             own = [xt.evaluate(xt.sum(xt.asarray(x[n]), 1)).numpy() for n in range(3)]
             turned = xt.asarray(np.ascontiguousarray(x.transpose(1, 0, 2)).transpose(1, 0, 2))
             np.testing.assert_array_equal(xt.evaluate(xt.sum(turned, 2)).numpy(), own)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_rows_of_a_large_complex_target_begin_anywhere(dtype, width):
+    """Each row is asked where it begins before it is stored past the caches: rows of an odd number of elements do not all begin with a line."""
+    x = numbers((4, 400_001, 3), "float32").astype(dtype) * 1j
+    want = x.transpose(2, 0, 1).sum(1)
+    value = xt.sum(xt.transpose(xt.asarray(x), (2, 0, 1)), 1)
+    with xt.options(vector_bits=width):
+        for shift in range(4):
+            room = np.zeros(want.size + 8, dtype)
+            room[shift : shift + want.size] = 7
+            target = room[shift : shift + want.size].reshape(want.shape)
+            xt.asarray(target)[...] = value
+            np.testing.assert_allclose(target, want, rtol=1e-5, atol=1e-5)
+            assert not room[:shift].any() and not room[shift + want.size :].any()

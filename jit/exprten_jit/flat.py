@@ -25,20 +25,23 @@ from .vectors import FAR_BYTES, roots_of
 
 LONG, DEEP = 128, 16  # elements of a tile along the target, and along a source
 LONGEST = 2 * LONG  # where nothing is turned
+# bytes along a target that is stored past the caches, where rows of a tile are not whole lines: those at its ends go through them; and
+# where they are, turned: of more the source's lines, which may all have the same place, would not stay in the second cache
+WIDE, WIDE_TURNED, STRIP_BYTES = 6144, 2048, 256
 MOST_DEEP = 2 * DEEP  # where that runs on over several axes
 BOTH, BOTH_BYTES = 64, 256  # of both, where something is computed along the source and has no more bytes
 MOST_LANES = 16
 STAYS = 512 << 10  # bytes of a piece that are still in the second cache when they are read again
 FETCHED = 2 * DEEP  # elements of a column of a tile: of so many they are fetched for what is made of them
 MANY = 4  # tiles along the rows: of fewer those along the columns are fetched
-ROOM = 48 << 10  # bytes of scratch: folds that were computed before may have as much as `beforehand.ROOM`
+ROOM = 96 << 10  # bytes of scratch: folds that were computed before may have as much as `beforehand.ROOM`
 COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
 
 
 @dataclass
 class _Chain:
-    """Axes that are taken as one, of which `index` counts the elements: of the outermost one from `start` to `end`, `most` elements in all.
-    Of `running` leaves they follow each other.
+    """Axes that are taken as one, of which `index` counts the elements: of the outermost one from `start` to `end`, `most` elements in all, or `wide`
+    ones, if there may be more. Of `running` leaves they follow each other.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -47,6 +50,7 @@ class _Chain:
     end: Local
     most: int
     running: frozenset[str]
+    wide: Value | None = None
     tables: dict[tuple[Value, ...], Leaf] = field(default_factory=dict)
 
     @property
@@ -56,7 +60,7 @@ class _Chain:
     @property
     def each(self) -> Value:
         """Indices of the outermost axis at a time."""
-        return index(self.most) // self.inner
+        return (self.wide or index(self.most)) // self.inner
 
     @property
     def many(self) -> Value:
@@ -100,22 +104,66 @@ class _Chain:
 def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
     """The loop nest of a kernel some of whose axes are taken as one; None where scratch has no room for it."""
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
-    extents, flat = dict(kernel.axes), kernel.flat
-    made = _better_along_rows(kernel)
+    flat, made, past = kernel.flat, _better_along_rows(kernel), _past_caches(kernel, machine)
     long, deep = LONGEST, DEEP if len(flat.rows) == 1 else MOST_DEEP
-    if flat.rows and any(steps(x, flat.rows[-1]) == 1 or x.leaf.name in flat.paired for x in _loads(kernel)):
+    if turned := bool(flat.rows) and any(
+        steps(x, flat.rows[-1]) == 1 or x.leaf.name in flat.paired for x in _loads(kernel)
+    ):
         long = LONG
     if made:
         long, deep = BOTH, BOTH if all(x.dtype.itemsize <= BOTH_BYTES // BOTH for x in made) else MOST_DEEP
+    if past is None:
+        return _nest(kernel, machine, long, None, deep, made, None)
+    size, nest = kernel.stores[0].leaf.itemsize, None
+    if not made and not flat.paired:
+        most = max(long, (WIDE_TURNED if turned else WIDE) // size)
+        each = STRIP_BYTES // size if turned else long
+        wide = apply("where", _in_lines(kernel, each), index(each), index(most))
+        wide = apply("where", past, wide, index(long))
+        nest = _nest(kernel, machine, most, wide, deep, made, past)
+    return nest or _nest(kernel, machine, long, None, deep, made, both(past, _in_lines(kernel, long)))
+
+
+def _in_lines(kernel: Kernel, long: int) -> Value:
+    """Whether all rows of tiles of so many elements are whole lines."""
+    assert kernel.flat is not None, "a kernel with axes to be taken as one"
+    store, (_, *others), extents = kernel.stores[0], kernel.flat.columns, dict(kernel.axes)
+    line, inner = LINE // store.leaf.itemsize, prod((extents[a] for a in others), start=index(1))
+    last = apply("bitwise_and", index(long) // inner * inner, index(line - 1))
+    outer = [a for a in extents if a not in kernel.flat.columns]
+    fits = both(index(long) >= inner, apply("equal", last, index(0)))
+    return both(are_multiples(store.offset, outer, line), fits)
+
+
+def _nest(
+    kernel: Kernel,
+    machine: Machine,
+    long: int,
+    wide: Value | None,
+    deep: int,
+    made: Sequence[Value],
+    past: Value | None,
+) -> Nest | None:
+    """The loop nest with tiles of at most so many elements along the target and along a source; None where scratch has no room. Where it is `past`,
+    rows are stored past the caches.
+    """
+    assert kernel.flat is not None, "a kernel with axes to be taken as one"
+    extents, flat = dict(kernel.axes), kernel.flat
     left, right, top, bottom = (local(name, INDEX) for name in ("left", "right", "top", "bottom"))
-    columns = _Chain(_pairs(flat.columns, extents), COLUMN, left, right, long, frozenset(flat.along))
+    columns = _Chain(_pairs(flat.columns, extents), COLUMN, left, right, long, frozenset(flat.along), wide)
     rows = _Chain(_pairs(flat.rows, extents), ROW, top, bottom, deep, frozenset(flat.down))
-    tiles = _Tiles(kernel, machine, columns, rows if flat.rows else None, made)
+    tiles = _Tiles(kernel, machine, columns, rows if flat.rows else None, made, past)
     if sum(many * leaf.dtype.itemsize for many, leaf in tiles.scratch) > ROOM:
         return None
     outer = [(a, n) for a, n in kernel.axes if a not in (*flat.columns, *flat.rows, *flat.within)]
     body = tiles.loops(outer, frozenset(), set())
     return Nest(kernel, tuple(body), offsets=tuple(x for chain in (columns, rows) for x in chain.offsets))
+
+
+def _past_caches(kernel: Kernel, machine: Machine) -> Value | None:
+    """Whether the target is large; None where it is read, or cannot be stored past the caches."""
+    found, (store, *more) = large_target(kernel, machine), kernel.stores
+    return None if found is None or more or kernel.reverse or store.leaf.dtype is BOOL else found
 
 
 def _pairs(axes: Iterable[Axis], extents: dict[Axis, Value]) -> tuple[tuple[Axis, Value], ...]:
@@ -178,12 +226,18 @@ class _Tiles:
     """Makes the loops over tiles."""
 
     def __init__(
-        self, kernel: Kernel, machine: Machine, columns: _Chain, rows: _Chain | None, along_rows: Sequence[Value]
+        self,
+        kernel: Kernel,
+        machine: Machine,
+        columns: _Chain,
+        rows: _Chain | None,
+        along_rows: Sequence[Value],
+        past: Value | None,
     ) -> None:
         self.machine, self.columns, self.rows = machine, columns, rows
         self.original, size = kernel, kernel.stores[0].leaf.itemsize
         self.within = kernel.flat.within if kernel.flat else ()
-        self.far, self.past = kernel.every >= FAR_BYTES // size, self._past_caches()
+        self.far, self.past = kernel.every >= FAR_BYTES // size, past
         self.length = columns.most + MOST_LANES  # elements from row to row of scratch: a vector more
         self.brought: list[Bring | Spread] = []
         self.made: list[Store] = []
@@ -352,15 +406,6 @@ class _Tiles:
         when = both(self.far, apply("equal", self.past, FALSE)) if self.past is not None else self.far
         return Fetch((later,), when, self.columns.many, locality=FIRST)
 
-    def _past_caches(self) -> Value | None:
-        """Whether the target is large, and all rows of tiles are whole lines; None where it is read, or cannot be stored so."""
-        found, (store, *more) = large_target(self.original, self.machine), self.original.stores
-        if found is None or more or self.original.reverse or store.leaf.dtype is BOOL:
-            return None
-        within = [a for a, _ in self.columns.axes[1:]]
-        outer = [a for a, _ in self.original.axes if a not in within]
-        return both(found, are_multiples(store.offset, outer, LINE // store.leaf.dtype.itemsize))
-
     def _made(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is computed along rows, a column after the other."""
         if not self.made or self.rows is None:
@@ -382,7 +427,12 @@ class _Tiles:
         """A row of a tile: of whole lines of a large target it is stored past the caches."""
         stores, many = self.kernel.stores, self.columns.many
         stmts = loop_over(self.kernel, self.machine, COLUMN, index(0), many, stores, bound, done)
-        return [replace(s, stream=self.past) if isinstance(s, Vector) and s.lanes > 1 else s for s in stmts]
+        return [
+            replace(s, stream=self.past, peeled=self.past is not None and s.masked)
+            if isinstance(s, Vector) and s.lanes > 1
+            else s
+            for s in stmts
+        ]
 
     def _blocks(self, chain: _Chain, body: Sequence[Stmt]) -> Blocks:
         """A loop over tiles."""

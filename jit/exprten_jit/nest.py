@@ -131,7 +131,7 @@ class Strip:
 @dataclass(frozen=True)
 class Vector:
     """`unroll` groups of `lanes` at a time, then `lanes`, then a tail: one masked step, or one element at a time. Where `stream`
-    holds, a large target that is not read is stored past the caches. `ahead` will be read soon, and is fetched where `far` holds, what is
+    holds, a large target that is not read is stored past the caches, of a `peeled` one from the first line on. `ahead` will be read soon, and is fetched where `far` holds, what is
     `near` into the first cache. A `short` one has masked steps only; of a `whole` one the last ends where the row does, if it has a step or more. Of a `woven` one two
     vectors are taken from alternating elements: of a number that is the upper half of a float, one is then a shift away and the other a mask. Elements of `groups` are read together.
     """
@@ -151,6 +151,7 @@ class Vector:
     whole: bool = False
     groups: tuple[Group, ...] = ()
     near: bool = False
+    peeled: bool = False
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,10 @@ from .vectors import FAR_BYTES, computed, cost_of, roots_of, vector_over
 LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
 SET_BYTES = 4096  # from one line of the first cache to the next in the same set, on all processors of today
+SHARED_SETS = (
+    (32 << 10, 64),
+    (128 << 10, 32),
+)  # bytes between rows of the source: the second cache holds so few of them, each with its line
 NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds fewer than a thousand of them, each with its line
 SET_LINES = 9  # in which there are 8 lines, or 12
 PART_BYTES = 16  # of a register: shuffles within it are cheap
@@ -128,6 +132,11 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
     in_sets = apply("equal", form[0] % (NEXT_SET // store.leaf.dtype.itemsize), index(0))
     long = apply("logical_or", apply("logical_or", squares.when, goal[2] >= source[2]), in_sets)
     side = apply("where", long, index(LONG_SIDE), index(squares.long))
+    for x in dict.fromkeys(x for _, x in squares.turned):
+        if step := affine(x.offset, goal[0]):
+            for nbytes, most in SHARED_SETS:
+                shared = apply("equal", step[0] % (nbytes // x.leaf.itemsize), index(0))
+                side = apply("where", both(squares.when, shared), index(most), side)
     scratch = [(past.length if past else LONG_SIDE + squares.long, store.leaf) for store in saved]
     scratch += [(past.length * squares.lanes * squares.abreast, past.stage)] if past else []
     return Blocks(*goal, (*of_rows, inner), tuple(scratch), past, side=side, least=squares.long)

@@ -7,7 +7,7 @@ from functools import partial
 
 from ..bring import FEWEST_BETWEEN, Bring, Offsets, Spread
 from ..ir import FALSE, Store
-from ..nest import FIRST, LINE
+from ..nest import LINE, SECOND
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import Tiles
@@ -63,7 +63,7 @@ class Brought(Tiles):
             self._each_alone(stmt, known, columns)
 
     def _fetch_later(self, stmt: Bring, known: Known, columns: str) -> None:
-        """The lines of what a later tile brings."""
+        """The lines of what a later tile brings, into the second cache: in the first one all of a tile may have the same place."""
         t, dtype, known = self.text, stmt.load.leaf.dtype, dict(known)
         further = self.value(stmt.further, known, None).name
         unit = self.value(stmt.unit, known, None).name if stmt.unit is not None else str(stmt.each)
@@ -74,8 +74,8 @@ class Brought(Tiles):
 
         def lines(column: str) -> None:
             first = t.further(self._from_and_to(stmt, known, column)[0], dtype.memory, further)
-            t.loop("0", nbytes, LINE, partial(self._fetch_line, first, FIRST))
-            self._fetch_line(first, FIRST, t.index("sub", nbytes, 1))
+            t.loop("0", nbytes, LINE, partial(self._fetch_line, first, SECOND))
+            self._fetch_line(first, SECOND, t.index("sub", nbytes, 1))
 
         def some(first: str) -> str:
             if stmt.between is not None:

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..bring import Bring, Spread
-from ..ir import Load
+from ..ir import TRUE, Load
 from ..nest import (
     FIRST,
+    LINE,
     SECOND,
     Blocks,
     Columns,
@@ -208,6 +209,14 @@ class Loops(Outer):
             return
         if stmt.stream and not all(steps(s, stmt.axis) == 1 or (s.leaf, s.offset) in self.groups for s in stmt.stores):
             stmt = replace(stmt, stream=None)
+        if stmt.peeled and stmt.stream not in (None, TRUE):
+            assert stmt.stream is not None, "a row that may be stored past the caches"
+            past, through = replace(stmt, stream=TRUE), replace(stmt, stream=None, peeled=False)
+            when = self.value(stmt.stream, known, None).name
+            t.either(when, lambda: self._vector(past, dict(known)), lambda: self._vector(through, dict(known)))
+            return
+        if stmt.peeled and stmt.stream:
+            low = self._peeled(stmt, known, low, high)
         total, wide = t.index("sub", high, low), stmt.lanes * stmt.unroll
         whole = t.index("add", low, t.index("and", total, -stmt.lanes))
         if self.down:
@@ -239,13 +248,23 @@ class Loops(Outer):
         read = {x.leaf for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)}
         return self.nest.kernel.short > 0 and not any(leaf.name in self.given or leaf in read for leaf in into)
 
+    def _peeled(self, stmt: Vector, known: Known, low: str, high: str) -> str:
+        """Store up to the first line of the target; those behind it are stored past the caches."""
+        t, store, size = self.text, stmt.stores[0], stmt.stores[0].leaf.itemsize
+        start, _ = self.first_place(store, stmt.axis, low, known)
+        address = t.index("sdiv", t.let(f"ptrtoint ptr {start} to i64", INDEX_TYPE).name, size)
+        before = t.index("and", t.index("sub", "0", address), LINE // size - 1)
+        first = t.lesser(t.index("add", low, before), high)
+        t.loop(low, first, stmt.lanes, lambda i: self._masked(stmt, known, i, first))
+        return first
+
     def _streamed(self, stmt: Vector, known: Known, low: str, high: str, whole: str) -> str:
         """Run the whole groups up to `high` past the caches where the target is large and aligned to what is stored at once, and single vectors
         up to `whole`. Returns where to go on.
         """
         assert stmt.stream is not None, "a row that may be stored past the caches"
         t, places = self.text, "0"
-        for store in stmt.stores:
+        for n, store in enumerate(stmt.stores):
             form = affine(store.offset, stmt.axis)
             assert form is not None, "a store is affine"
             for part in form:
@@ -254,9 +273,7 @@ class Loops(Outer):
                 store.leaf.name, store.leaf.dtype, self._offset(form, known, Where(stmt.axis, low, 1))
             )
             beside = self.groups.get((store.leaf, store.offset), (store.leaf, (store.offset,)))[1]
-            if store.offset is beside[0] and (
-                not store.leaf.pairs or store is stmt.stores[0]
-            ):  # the others lie behind it
+            if store.offset is beside[0] and not (store.leaf.pairs and n % 2):  # imaginary parts lie behind real ones
                 places = t.index("or", places, t.let(f"ptrtoint ptr {place} to i64", INDEX_TYPE).name)
         size = store.leaf.itemsize
         offset = t.let(f"and i64 {places}, {stmt.lanes * size * (1 + stmt.woven) - 1}", INDEX_TYPE)
