@@ -194,20 +194,34 @@ def _read(stmt: Reduce) -> list[Load]:
     return [x for x in computed([b for node in stmt.folds for b in node.bodies], stmt.axis) if isinstance(x, Load)]
 
 
-def packed_rows(stmt: Stmt, many: int, axis: Axis, extent: Value, count: Value) -> list[Stmt]:
-    """The loop along packed rows of `many` elements, each of which is read by columns: it fetches what comes two pages later, if so many follow. There are
-    `count` rows in all loops and pieces.
+def packed_rows(
+    stmt: Stmt, many: int, axis: Axis, extent: Value, count: Value, outer: Sequence[Axis] = ()
+) -> list[Stmt]:
+    """The loop along packed rows of `many` elements, each of which is read by columns: it fetches what comes two pages later, if so many follow, or those of the next
+    index of the last of the `outer` axes do. Where it is the target that has such rows, what is read are as many longer ones: fetched as they lie, not as they are
+    read. There are `count` rows in all loops and pieces.
     """
     if not isinstance(stmt, Vector) or stmt.lanes == 1:
         return [stmt]
-    loads = (x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None)
-    rows = {x.leaf: x for x in lines_of(loads) if steps(x, axis) == many}
+    loads = [x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None]
+    rows = {x.leaf: x.offset for x in lines_of(loads) if steps(x, axis) == many}
+    follow: Value = extent >= ON_FURTHER // (many * max((x.itemsize for x in rows), default=1))
+    if not rows and outer:
+        first = {x.leaf: x for x in reversed(loads) if steps(x, axis) == 1}
+        rows, follow = {x.leaf: substitute(x.offset, {axis: axis * many}) for x in lines_of(first.values())}, FALSE
     if not rows:
         return [stmt]
     nbytes = many * max(leaf.itemsize for leaf in rows)
-    ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + ON_FURTHER // nbytes})) for x in rows.values())
-    far = both(count >= FAR_BYTES // nbytes, extent >= ON_FURTHER // nbytes)
-    return _with(replace(stmt, near=True), ahead, far)
+    there: dict[Value, Value] = {axis: axis + ON_FURTHER // nbytes}
+    far = count >= FAR_BYTES // nbytes
+    for a in outer[-1:]:
+        forms = [(leaf, affine(offset, a)) for leaf, offset in rows.items()]
+        on = [apply("equal", form[0], extent * (many * (1 + leaf.pairs))) for leaf, form in forms if form]
+        follow = _either(follow, reduce(both, on)) if len(on) == len(forms) else follow
+    if follow is FALSE:
+        return [stmt]
+    ahead = tuple(load(leaf, substitute(offset, there)) for leaf, offset in rows.items())
+    return _with(replace(stmt, near=True), ahead, both(far, follow))
 
 
 def lying_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value) -> list[Stmt]:

@@ -62,7 +62,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     turned = not written and opened.axes != kernel.axes
     opened, inside, folds = written_within(opened)
     body = masked_tails(_open(opened, machine, loops, frozenset(), set()), inside, machine)
-    body = rows_past_caches(body, opened, machine)
+    body = rows_past_caches(body, opened, machine, groups)
     return Nest(kernel, tuple(body), then, (*groups, *inside), turned, written, folds)
 
 
@@ -213,7 +213,8 @@ def _open(
         placed, kernel = kept(kernel, machine, placed, axis, high)
         *rest, last = _innermost(kernel, machine, axis, low, high, bound, done)
         if kernel.packed:
-            return [*placed, *rest, *packed_rows(last, kernel.written, axis, high, kernel.every)]
+            outer = [a for a, _ in kernel.axes if a is not axis and a in bound]
+            return [*placed, *rest, *packed_rows(last, kernel.written, axis, high, kernel.every, outer)]
         if kernel.down and (fetching := lying_rows(last, kernel, axis, high)):
             return [*placed, *rest, *fetching]
         if axis is ONE:

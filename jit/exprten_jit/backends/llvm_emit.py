@@ -233,10 +233,13 @@ class Loops(Outer):
                 t.loop(low, fast, wide, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None))
                 low = fast
         t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
-        if not stmt.masked and self._may_overlap(stmt):
+        if not stmt.masked and (self._may_overlap(stmt) or (stmt.stores[0].leaf, stmt.stores[0].offset) in self.groups):
+            read = [x for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)]
+            again = self.read_again(stmt.stores[0].leaf, read) if stmt.stores[0].leaf.name in self.given else "false"
             left = t.let(f"icmp slt i64 {whole}, {high}", "i1").name
             full = t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
             left = t.let(f"and i1 {left}, {full}", "i1").name
+            left = t.let(f"and i1 {left}, {t.let(f'xor i1 {again}, true', 'i1').name}", "i1").name
             last = t.index("sub", high, stmt.lanes)
             t.when(left, lambda: self._group(stmt, known, last, stmt.lanes, 1, None))
             whole = t.select(left, high, whole)

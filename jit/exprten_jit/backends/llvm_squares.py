@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from ..dtypes import DType
@@ -116,18 +117,23 @@ class InRegisters(Lines):
         """Where the last squares begin: such that they end where the tile does, if there is one. Where the target is read, under whatever name,
         at their place: what was stored would be read again.
         """
-        t, again, found = self.text, "false", list[str]()
+        t, found = self.text, list[str]()
         read = walk(*(store.value for store in stmt.stores))
         loads = [*(x for _, x in stmt.turned), *(x for x in read if isinstance(x, Load))]
-        for leaf in dict.fromkeys(x.leaf for x in loads if x.leaf.name in self.given):
-            addresses = (self.address[x.name] for x in (leaf, stmt.stores[0].leaf))
-            here = t.let(f"icmp eq ptr {', '.join(addresses)}", "i1").name
-            again = t.let(f"or i1 {again}, {here}", "i1").name
+        again = self.read_again(stmt.stores[0].leaf, loads)
         for (start, end), many in zip(spans, (stmt.lanes, stmt.long), strict=True):
             before = t.greater(start, t.index("sub", end, many))
             found.append(t.select(again, end, before))
         row, column = found
         return row, column
+
+    def read_again(self, target: Leaf, loads: Iterable[Load]) -> str:
+        """Whether something is read where the target lies."""
+        t, again = self.text, "false"
+        for leaf in dict.fromkeys(x.leaf for x in loads if x.leaf.name in self.given):
+            here = t.let(f"icmp eq ptr {self.address[leaf.name]}, {self.address[target.name]}", "i1").name
+            again = t.let(f"or i1 {again}, {here}", "i1").name
+        return again
 
     def _straight(self, stmt: Squares, known: Known) -> str:
         """Whether the lines of all squares of a tile are lines of the target, which are stored past the caches as they come."""
