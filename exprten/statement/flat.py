@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
+from exprten_jit.vectors import STREAM_BYTES
+
 from .gather import Gathered
 from .lying import MOST_WOVEN, rows_run_on
 from .orders import MAX_PERMUTED
@@ -13,6 +15,10 @@ from .signature import Flat
 from .traffic import least
 
 LONG = 64  # elements of a row: of so many one axis is enough
+MOVED, JOINED = (
+    256,
+    512,
+)  # the same of what fills memory: rows that are no lines are stored past the caches where they are joined, until there are so many
 DEEP = MOST_WOVEN + 1  # and of what runs on along other axes
 MOST_SQUARED = 32  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
@@ -29,7 +35,8 @@ def flat_axes(
     if rows_run_on(extents, strides) or any(leaf.key.dtype.kind == "c" for leaf in found.leaves):
         return None
     lengths = dict(zip(axes, extents, strict=True))
-    columns, rows = _chains(axes, lengths, strides)
+    moved = LONG <= lengths[axes[-1]] <= MOVED and _is_large(found, extents)
+    columns, rows = _chains(axes, lengths, strides, JOINED if moved else LONG)
     inner = columns[-1]
     others = [s for s in strides if not _runs_on(s, columns, lengths) and any(s[k] for k in columns)]
     far = any(s[inner] not in (0, 1) for s in others)
@@ -45,12 +52,18 @@ def flat_axes(
     if far and rows:
         if min(lengths[inner], lengths[rows[-1]]) > MOST_SQUARED and not across:
             return None
-    elif lengths[inner] >= LONG:
+    elif lengths[inner] >= LONG and not moved:
         return None
     along, down = (_running(strides, chain, lengths) for chain in (columns, rows))
     paired = _paired(found, strides, columns, rows, lengths)
     within = _within(found, axes, columns, rows, lengths, strides)
     return Flat(tuple(columns), tuple(rows), along, down, deep, paired, lengths[inner] if paired else 1, within)
+
+
+def _is_large(found: Gathered, extents: Sequence[int]) -> bool:
+    """Whether what is stored comes to so many bytes that it is stored past the caches."""
+    size = max((leaf.key.dtype.itemsize for leaf in found.leaves), default=1)
+    return prod(extents) * size >= STREAM_BYTES
 
 
 def _within(
@@ -98,9 +111,11 @@ def _paired(
 
 
 def _chains(
-    axes: Sequence[int], lengths: dict[int, int], strides: Sequence[Sequence[int]]
+    axes: Sequence[int], lengths: dict[int, int], strides: Sequence[Sequence[int]], long: int
 ) -> tuple[list[int], list[int]]:
-    """The axes along which the target runs on, and others along which most of what lies across it does; each until there are enough elements."""
+    """The axes along which the target runs on, and others along which most of what lies across it does; each until there are enough elements, so many
+    along the target.
+    """
     columns, rows, inner = [axes[-1]], list[int](), axes[-1]
     far = [s for s in strides if s[inner] not in (0, 1)]
     along = {k: [s for s in far if s[k] == 1] for k in axes[:-1]}
@@ -108,7 +123,7 @@ def _chains(
     largest = [s for s in along[first] if _axes_of(s) == max(map(_axes_of, along[first]))]
     if largest:
         rows = [first]
-    for most in (DEEP, LONG):
+    for most in (DEEP, long):
         columns = _longer(columns, rows, axes, lengths, strides[:1], most)
         rows = _longer(rows, columns, axes, lengths, largest, DEEP) if rows else rows
     if prod(lengths[k] for k in columns) < DEEP:

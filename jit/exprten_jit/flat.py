@@ -60,7 +60,7 @@ class _Chain:
     @property
     def each(self) -> Value:
         """Indices of the outermost axis at a time."""
-        return (self.wide or index(self.most)) // self.inner
+        return apply("maximum", (self.wide or index(self.most)) // self.inner, index(1))
 
     @property
     def many(self) -> Value:
