@@ -170,6 +170,7 @@ def test_folds_are_computed_before_what_lies_across(shape: tuple[int, ...], orde
         ((210, 100, 101), (1, 0, 2)),
         ((12, 20, 100, 88), (2, 0, 1, 3)),
         ((3, 3300, 211), (1, 0, 2)),
+        ((40, 110, 5, 100), (1, 0, 2, 3)),
         ((64, 130, 256), (1, 0, 2)),
     ],
 )
@@ -184,7 +185,9 @@ def test_rows_of_a_large_target(dtype: str, shape: tuple[int, ...], order: tuple
         room[...] = 0
         with xt.options(num_threads=threads):
             target[...] = xt.transpose(x, order)
-        np.testing.assert_array_equal(target.numpy(), expected)
+            np.testing.assert_array_equal(target.numpy(), expected)
+            xt.assign(target, "add", xt.transpose(x, order))  # reads the target: through the caches, in smaller tiles
+        np.testing.assert_array_equal(target.numpy(), expected + expected)
         assert not room[:shift].numpy().any()
         assert not room[shift + a.size :].numpy().any()
 

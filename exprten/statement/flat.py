@@ -15,10 +15,7 @@ from .signature import Flat
 from .traffic import least
 
 LONG = 64  # elements of a row: of so many one axis is enough
-MOVED, JOINED = (
-    256,
-    512,
-)  # the same of what fills memory: rows that are no lines are stored past the caches where they are joined, until there are so many
+MOVED = 256  # the same of what fills memory: rows that are no lines are joined, and stored past the caches; no chain but for its first axis has more
 DEEP = MOST_WOVEN + 1  # and of what runs on along other axes
 MOST_SQUARED = 32  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
@@ -36,7 +33,8 @@ def flat_axes(
         return None
     lengths = dict(zip(axes, extents, strict=True))
     moved = LONG <= lengths[axes[-1]] <= MOVED and _is_large(found, extents)
-    columns, rows = _chains(axes, lengths, strides, JOINED if moved else LONG)
+    moved = moved and all(s[axes[-1]] in (0, 1) for s in strides)
+    columns, rows = _chains(axes, lengths, strides, MOVED + 1 if moved else LONG)
     inner = columns[-1]
     others = [s for s in strides if not _runs_on(s, columns, lengths) and any(s[k] for k in columns)]
     far = any(s[inner] not in (0, 1) for s in others)

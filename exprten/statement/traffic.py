@@ -17,6 +17,7 @@ from exprten_jit.vectors import FAR_BYTES
 
 from ..expression.shape import Layout
 from .axes import TARGET, Same, extent_of, leaves_of, views_of
+from .gather import Gathered
 from .orders import MAX_PERMUTED, needed_by_all
 
 CACHE = 512 << 10  # bytes that stay in the second cache
@@ -82,3 +83,17 @@ def _lines(within: Collection[Any], steps: Steps, extents: Mapping[Any, int], st
         else:
             many, apart = many * extent, apart or step % LINE > 0
     return many * (max(run, 1) / LINE + apart + start)
+
+
+def in_reading_order(
+    found: Gathered, axes: list[int], kept: int, extents: Mapping[int, int], strides: Sequence[Sequence[int]]
+) -> list[int]:
+    """The axes of a large statement without folds, of which all but the last `kept` are in the order in which its largest operand lies: what is stored past the caches
+    may begin anywhere, but what is read is fetched where it follows.
+    """
+    size = max((leaf.key.dtype.itemsize for leaf in found.leaves), default=1)
+    if len(axes) < 2 + kept or size * prod(extents.values()) < FAR_BYTES or not strides[1:]:
+        return axes
+    largest = max(strides[1:], key=lambda s: prod(extents[k] for k in axes if s[k]))
+    outer, inner = axes[: len(axes) - kept], axes[len(axes) - kept :]
+    return [*sorted(outer, key=lambda k: -abs(largest[k])), *inner]

@@ -20,7 +20,7 @@ from .lying import rows_apart
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
-from .traffic import least_traffic
+from .traffic import in_reading_order, least_traffic
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +86,10 @@ def walked(given: Given) -> Walk:
     if not given.free or given.same is not None or given.found.indexed:
         return walk
     if woven := rows_apart(given.found, walk.axes, walk.extents, walk.strides):
-        axes, extents = woven
-        return replace(walk, axes=axes, extents=extents, short=extents[-2], packed=True)
+        axes, lengths = woven[0], dict(zip(*woven, strict=True))
+        short = lengths[axes[-2]]
+        axes = in_reading_order(given.found, axes, 2, lengths, walk.strides)
+        return replace(walk, axes=axes, extents=[lengths[k] for k in axes], short=short, packed=True)
     if block := plain_block(given.found, walk.axes, walk.extents, walk.strides):
         return replace(walk, block=block)
     return replace(walk, flat=flat_axes(given.found, walk.axes, walk.extents, walk.strides))

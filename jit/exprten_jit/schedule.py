@@ -72,7 +72,7 @@ def _of_blocks(kernel: Kernel, machine: Machine) -> Nest | None:
     if cost_of(*roots_of(opened.stores)) > BLOCK_COST:
         return None
     loops = [(axis, index(0), extent) for axis, extent in opened.axes]
-    body = _open(opened, machine, loops, frozenset(), set())
+    body = rows_past_caches(_open(opened, machine, loops, frozenset(), set()), opened, machine, groups)
     return Nest(replace(opened, axes=kernel.axes, stores=kernel.stores), tuple(body), None, groups, written=True)
 
 

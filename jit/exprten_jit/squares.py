@@ -15,8 +15,9 @@ from .early import packed_rows
 from .folds import folds_of
 from .ir import Axis, Load, Local, Store, Value, both, index, load
 from .kernel import Kernel
-from .nest import ONE, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
+from .nest import LINE, ONE, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
 from .pairs import places_of, twins
+from .past import are_multiples
 from .placing import loop_over, place
 from .reducers import FEW
 from .rewrite import affine, steps, substitute, walk
@@ -115,6 +116,11 @@ def _staged(past: Past, kernel: Kernel, other: Axis, least: int) -> Past:
     assert form is not None, "rows of the target lie at regular distances"
     long = both(dict(kernel.axes)[past.along] >= SIDE, dict(kernel.axes)[other] >= least)
     aliased = both(long, apply("equal", form[0] % (SET_BYTES // size), index(0)))
+    line, extents = LINE // size, dict(kernel.axes)
+    outer = [a for a in extents if a is not past.along]
+    lines = apply("equal", apply("bitwise_and", extents[past.along], index(line - 1)), index(0))
+    lines = both(_far(kernel), both(lines, are_multiples(past.store.offset, outer, line)))  # of whatever number
+    past = replace(past, when=apply("logical_or", past.when, lines))
     when = apply("logical_or", past.when, aliased)
     aliased = both(aliased, apply("logical_not", past.when))
     return replace(past, length=LONG_SIDE + 2 * past.beyond, when=when, aliased=aliased)
