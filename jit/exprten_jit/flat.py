@@ -60,7 +60,9 @@ class _Chain:
     @property
     def each(self) -> Value:
         """Indices of the outermost axis at a time."""
-        return apply("maximum", (self.wide or index(self.most)) // self.inner, index(1))
+        if self.wide is None:
+            return index(self.most) // self.inner
+        return apply("maximum", self.wide // self.inner, index(1))
 
     @property
     def many(self) -> Value:

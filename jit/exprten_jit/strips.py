@@ -23,7 +23,7 @@ DEAR_WIDE, WIDE = (
     (8192, 512),
     (4096, 1536),
 )  # bytes: a row of a strip that is wide, and how far ahead along it lines are fetched
-CLOSE_BYTES = 512, 1280  # of a row: several lie in a page; of longer ones only some statements gain
+CLOSE_BYTES = 512, 8704  # of a row: it is short, or as long as a strip is
 CLOSE_AHEAD = 18 << 10  # bytes: half a page more, as whole pages fetched from their beginning take 1.7 times as long
 FAR_BYTES = (
     8 << 20
