@@ -227,7 +227,7 @@ class Past:
     """How a target is stored past the caches `when` it is large: whole lines at a time. What is computed lies in `stage` first, and `goal`
     is that, else the target. In each row of it a tile starts and ends where a line does: after `start`, but for the first one, at `begin`,
     and no later than `reach`, which is beyond `end`. Where `aliased` holds too, it is the stage alone that is wanted: the lines go through
-    the caches.
+    the caches. Where `joined` does instead, all rows of a tile follow each other in the target, and are stored from the stage as one.
     """
 
     store: Store
@@ -241,6 +241,7 @@ class Past:
     when: Value
     length: int
     aliased: Value = FALSE
+    joined: Value = FALSE
 
     @property
     def beyond(self) -> int:

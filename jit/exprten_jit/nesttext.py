@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .bring import Bring, Spread
-from .ir import Store, Value
+from .ir import FALSE, Store, Value
 from .nest import (
     ZERO,
     Blocks,
@@ -106,11 +106,8 @@ class _Lines:
                     self.put([stmt.past] if stmt.past else [], depth + 1)
                 case Squares():
                     self.squares(stmt, pad, depth)
-                case Past(store, along, stage, goal):
-                    what = f"{store.leaf.name}[{self.value(store.offset)}] = {stage.name}"
-                    self.lines.append(
-                        f"{pad}where {self.value(stmt.when)}: {goal.name} is {stage.name}, {what}, whole lines along {along.name}"
-                    )
+                case Past():
+                    self.past(stmt, pad)
                 case Fetch(loads, when):
                     what = ", ".join(f"{x.leaf.name}[{self.value(x.offset)}]" for x in loads)
                     self.lines.append(f"{pad}where {self.value(when)}: fetch {what}")
@@ -124,6 +121,13 @@ class _Lines:
     def span(self, low: Value, high: Value) -> str:
         """From where to where a loop runs."""
         return f"< {self.value(high)}" if low is ZERO else f"in {self.value(low)}..{self.value(high)}"
+
+    def past(self, stmt: Past, pad: str) -> None:
+        store, stage = stmt.store, stmt.stage.name
+        what = f"{stmt.goal.name} is {stage}, {store.leaf.name}[{self.value(store.offset)}] = {stage}"
+        self.lines.append(f"{pad}where {self.value(stmt.when)}: {what}, whole lines along {stmt.along.name}")
+        if stmt.joined is not FALSE:
+            self.lines.append(f"{pad}where {self.value(stmt.joined)}: all rows of a tile as one")
 
     def strip(self, stmt: Strip, pad: str, depth: int) -> None:
         order = stmt.fold.order

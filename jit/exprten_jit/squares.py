@@ -13,7 +13,7 @@ from .cuts import cuts_of
 from .derived import apply
 from .early import packed_rows
 from .folds import folds_of
-from .ir import Axis, Load, Local, Store, Value, both, index, load
+from .ir import Axis, Load, Local, Store, Value, both, index, load, negation
 from .kernel import Kernel
 from .nest import LINE, ONE, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
 from .pairs import places_of, twins
@@ -32,6 +32,7 @@ SHARED_SETS = (
     (32 << 10, 64),
     (128 << 10, 32),
 )  # bytes between rows of the source: the second cache holds so few of them, each with its line
+JOINED_BYTES = 32 << 10  # of a tile whose rows are one
 NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds fewer than a thousand of them, each with its line
 SET_LINES = 9  # in which there are 8 lines, or 12
 PART_BYTES = 16  # of a register: shuffles within it are cheap
@@ -120,10 +121,12 @@ def _staged(past: Past, kernel: Kernel, other: Axis, least: int) -> Past:
     outer = [a for a in extents if a is not past.along]
     lines = apply("equal", apply("bitwise_and", extents[past.along], index(line - 1)), index(0))
     lines = both(_far(kernel), both(lines, are_multiples(past.store.offset, outer, line)))  # of whatever number
-    past = replace(past, when=apply("logical_or", past.when, lines))
+    few = index(JOINED_BYTES // (SIDE * size)) >= extents[past.along]
+    joined = both(both(_far(kernel), few), both(apply("equal", form[0], extents[past.along]), negation(lines)))
+    past = replace(past, when=apply("logical_or", both(past.when, negation(joined)), lines))
     when = apply("logical_or", past.when, aliased)
-    aliased = both(aliased, apply("logical_not", past.when))
-    return replace(past, length=LONG_SIDE + 2 * past.beyond, when=when, aliased=aliased)
+    aliased = both(aliased, negation(past.when))
+    return replace(past, length=LONG_SIDE + 2 * past.beyond, when=when, aliased=aliased, joined=joined)
 
 
 def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_rows: list[Stmt]) -> Blocks:
@@ -142,9 +145,12 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
         if step := affine(x.offset, goal[0]):
             for nbytes, most in SHARED_SETS:
                 shared = apply("equal", step[0] % (nbytes // x.leaf.itemsize), index(0))
-                side = apply("where", both(squares.when, shared), index(most), side)
+                apart = both(squares.when, negation(past.joined)) if past else squares.when
+                side = apply("where", both(apart, shared), index(most), side)
     scratch = [(past.length if past else LONG_SIDE + squares.long, store.leaf) for store in saved]
-    scratch += [(past.length * squares.lanes * squares.abreast, past.stage)] if past else []
+    if past:
+        room = past.length * squares.long, JOINED_BYTES // past.stage.dtype.itemsize
+        scratch += [(max(room), past.stage)]
     return Blocks(*goal, (*of_rows, inner), tuple(scratch), past, side=side, least=squares.long)
 
 

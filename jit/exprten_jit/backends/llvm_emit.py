@@ -190,7 +190,8 @@ class Loops(Outer):
         beyond = self.stage(stmt.past, known) if stmt.past else "0"
         t.repeat(low, high, block)
         if stmt.past:
-            t.when(known[stmt.past.when].name, self._fence)
+            joined = self.value(stmt.past.joined, known, None).name
+            t.when(t.let(f"or i1 {known[stmt.past.when].name}, {joined}", "i1").name, self._fence)
 
     def _vector(self, stmt: Vector, known: Known) -> None:
         t = self.text

@@ -23,7 +23,7 @@ from .llvm_values import Group
 @dataclass(frozen=True)
 class Tile:
     """What is known of a tile, and by name its rows and columns, the first of the last squares, whether it is far, whether the lines of squares
-    are lines of the target, stored past the caches as they come, and whether they wait on the stage.
+    are lines of the target, stored past the caches as they come, whether they wait on the stage, and whether all rows of the tile do, which are one.
     """
 
     known: Known
@@ -35,6 +35,7 @@ class Tile:
     far: str
     straight: str
     staged: str
+    joined: str
 
 
 class Lines(Brought):
@@ -119,10 +120,13 @@ class Lines(Brought):
         goal, stride = self.first_place(stmt.stores[0], axis, first, here)
         if not stmt.past:
             return goal, stride
-        at = t.index("sub", *((row, here[stmt.top].name) if stmt.across else (column, here[stmt.left].name)))
-        stage = self._pointer(stmt.past.stage.name, dtype, at)
-        goal = t.let(f"select i1 {tile.staged}, ptr {stage}, ptr {goal}", "ptr").name
-        return goal, t.select(tile.staged, str(stmt.past.length), stride)
+        along, other = ((row, tile.top), (column, tile.left))[:: 1 if stmt.across else -1]
+        many = t.index("sub", *((tile.bottom, tile.top) if stmt.across else (tile.right, tile.left)))
+        before = t.select(tile.joined, t.index("mul", t.index("sub", *other), many), "0")
+        stage = self._pointer(stmt.past.stage.name, dtype, t.index("add", before, t.index("sub", *along)))
+        waits = t.let(f"or i1 {tile.staged}, {tile.joined}", "i1").name
+        goal = t.let(f"select i1 {waits}, ptr {stage}, ptr {goal}", "ptr").name
+        return goal, t.select(tile.joined, many, t.select(tile.staged, str(stmt.past.length), stride))
 
     def woven(self, stmt: Squares, rows: list[Group]) -> list[Group]:
         """Rows of a square as they are computed: every other element of each, and those in between, where they are woven."""

@@ -9,6 +9,7 @@ from ..dtypes import DType
 from ..ir import Leaf, Load
 from ..nest import LINE, Squares
 from ..rewrite import walk
+from ..squares import JOINED_BYTES
 from .llvm_lines import Lines, Tile
 from .llvm_memory import Known, Where
 from .llvm_ops import memory_suffix
@@ -41,6 +42,8 @@ class InRegisters(Lines):
             t.repeat(tile.top, tile.bottom, lines)
         else:
             t.loop(*((tile.left, tile.right) if stmt.across else (tile.top, tile.bottom)), stmt.lanes, beside)
+        if stmt.past:
+            t.when(tile.joined, lambda: self._all_rows(stmt, tile))
         self.splats = splats
 
     def _tile(self, stmt: Squares, known: Known) -> Tile:
@@ -58,8 +61,32 @@ class InRegisters(Lines):
                 t.select(straight, end, x) if name is stmt.past.reach else x
                 for name, x in ((stmt.bottom, bottom), (stmt.right, right))
             )
+        joined = self._rows_as_one(stmt, known, (top, bottom), (left, right)) if stmt.past else "false"
         last = self._last_squares(stmt, (top, bottom), (left, right))
-        return Tile(known, top, bottom, left, right, last, far, straight, staged)
+        return Tile(known, top, bottom, left, right, last, far, straight, staged, joined)
+
+    def _rows_as_one(self, stmt: Squares, known: Known, rows: tuple[str, str], columns: tuple[str, str]) -> str:
+        """Whether all rows of a tile wait on the stage: where they are whole rows of the target that follow each other, and there is room."""
+        t, past = self.text, stmt.past
+        assert past is not None
+        (start, end), (first, last) = (rows, columns) if stmt.across else (columns, rows)
+        many, extent = t.index("sub", end, start), dict(self.nest.kernel.axes)[past.along]
+        whole = t.let(f"icmp eq i64 {many}, {self.value(extent, known, None).name}", "i1").name
+        count = t.index("mul", many, t.index("sub", last, first))
+        room = JOINED_BYTES // past.stage.dtype.itemsize
+        fits = t.let(f"icmp sle i64 {count}, {room}", "i1").name
+        both = t.let(f"and i1 {whole}, {fits}", "i1").name
+        return t.let(f"and i1 {self.value(past.joined, known, None).name}, {both}", "i1").name
+
+    def _all_rows(self, stmt: Squares, tile: Tile) -> None:
+        """Store all rows of a tile, which are one."""
+        t, past = self.text, stmt.past
+        assert past is not None
+        here: Known = {**tile.known, stmt.row: Lanes(tile.top, INDEX_TYPE), stmt.column: Lanes(tile.left, INDEX_TYPE)}
+        dtype = past.store.leaf.dtype
+        target = self._pointer(past.store.leaf.name, dtype, self.value(past.store.offset, here, None).name)
+        count = t.index("mul", t.index("sub", tile.bottom, tile.top), t.index("sub", tile.right, tile.left))
+        self.put_joined(self._pointer(past.stage.name, dtype, "0"), target, dtype, count)
 
     def _side(self, stmt: Squares, tile: Tile, at: str) -> None:
         """Squares beside each other along the target, or as they come along the source where they are stored across."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from ..dtypes import DType
 from ..ir import Axis, Leaf, Load, Store
@@ -98,7 +99,8 @@ class Tiles(Across):
     def stage(self, past: Past, known: Known) -> str:
         """Choose where rows of a tile are stored; returns how many elements beyond its end they may have."""
         t, when = self.text, self.value(past.when, known, None).name
-        self.value(past.aliased, known, None)
+        for value in (past.aliased, past.joined):
+            self.value(value, known, None)
         stage, target = self.address[past.stage.name], self.address[past.store.leaf.name]
         self.address[past.goal.name] = t.let(f"select i1 {when}, ptr {stage}, ptr {target}", "ptr").name
         self.given.add(past.goal.name)  # no room beyond what exists
@@ -134,27 +136,47 @@ class Tiles(Across):
         first = t.let(f"icmp eq i64 {start}, {known[past.begin].name}", "i1").name
         last = t.index("add", lines, t.index("and", t.index("sub", to, lines), -many))
         source = self._pointer(past.stage.name, dtype, stage)
+        places = [t.index("sub", x, start) for x in (t.select(first, start, lines), lines, last, to)]
+        self._put_whole(source, target, dtype, places, known[past.aliased].name)
+
+    def put_joined(self, source: str, target: str, dtype: DType, count: str) -> None:
+        """So many elements, which follow each other in the target: whole lines past the caches."""
+        t, line = self.text, LINE // dtype.itemsize
+        address = t.index("sdiv", t.let(f"ptrtoint ptr {target} to i64", INDEX_TYPE).name, dtype.itemsize)
+        lines = t.lesser(t.index("and", t.index("sub", "0", address), line - 1), count)
+        last = t.index("add", lines, t.index("and", t.index("sub", count, lines), -line))
+        self._put_whole(source, target, dtype, ["0", lines, last, count], "false")
+
+    def _put_whole(self, source: str, target: str, dtype: DType, places: Sequence[str], aliased: str) -> None:
+        """Elements from the first to the last of four places, whole lines from the second to the third one, past the caches but where the target is `aliased`."""
+        t, size, many = self.text, dtype.itemsize, LINE // dtype.itemsize
+        first, lines, last, to = places
 
         def copied(kind: str, how: str) -> Callable[[str], None]:
             def copy(i: str) -> None:
-                at = t.index("sub", i, start)
-                here, there = (
-                    t.let(f"getelementptr {dtype.memory}, ptr {x}, i64 {at}", "ptr").name for x in (source, target)
-                )
+                here, there = (t.further(x, dtype.memory, i) for x in (source, target))
                 x = t.let(f"load {kind}, ptr {here}, align {size}", kind).name
                 t.put(f"store {kind} {x}, ptr {there}, {how}")
 
             return copy
 
-        one = copied(dtype.memory, f"align {size}")
-        t.loop(t.select(first, start, lines), lines, 1, one)
+        def some(low: str, high: str) -> None:
+            """Less than a line: half of one, a fourth, and so on, as there are."""
+            left, each = t.index("sub", high, low), many // 2
+            while each:
+                there = t.let(f"icmp ne i64 {t.index('and', left, each)}, 0", "i1").name
+                kind = f"<{each} x {dtype.memory}>" if each > 1 else dtype.memory
+                t.when(there, partial(copied(kind, f"align {size}"), low))
+                low, each = t.index("add", low, t.index("and", left, each)), each // 2
+
+        some(first, lines)
         kind, line = f"<{many} x {dtype.memory}>", f"align {LINE}"
-        t.either(
-            known[past.aliased].name,
-            lambda: t.loop(lines, last, many, copied(kind, line)),
-            lambda: t.loop(lines, last, many, copied(kind, f"{line}, !nontemporal !0")),
-        )
-        t.loop(last, to, 1, one)
+        past, through = copied(kind, f"{line}, !nontemporal !0"), copied(kind, line)
+        if aliased == "false":
+            t.loop(lines, last, many, past)
+        else:
+            t.either(aliased, lambda: t.loop(lines, last, many, through), lambda: t.loop(lines, last, many, past))
+        some(last, to)
 
     def _goals(self, stmt: TurnBack, known: Known, row: str, column: str) -> list[str]:
         """Where the columns of a square are stored: in the target, or in the stage."""
