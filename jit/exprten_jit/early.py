@@ -201,7 +201,7 @@ def packed_rows(
     index of the last of the `outer` axes do. Where it is the target that has such rows, what is read are as many longer ones: fetched as they lie, not as they are
     read. There are `count` rows in all loops and pieces.
     """
-    if not isinstance(stmt, Vector) or stmt.lanes == 1:
+    if not isinstance(stmt, Vector) or stmt.lanes == 1 or not many:
         return [stmt]
     loads = [x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None]
     rows = {x.leaf: x.offset for x in lines_of(loads) if steps(x, axis) == many}
