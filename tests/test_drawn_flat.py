@@ -203,3 +203,15 @@ def test_rows_of_whole_lines_are_stored_past_the_caches() -> None:
         assert plan.llvm is not None
         assert ("nontemporal" in plan.llvm) or not lines
         assert "== False" in plan.nest  # where it is so, the target is not fetched
+
+
+@pytest.mark.parametrize("mode", ["write", "add"])
+@pytest.mark.parametrize("other", [(140, 1, 1), (1, 90, 1), (140, 90, 1), (1, 1, 200)])
+def test_what_is_one_for_rows_that_are_moved(other: tuple[int, ...], mode: str) -> None:
+    """Beside rows that would be joined, which turned tiles have no room for."""
+    numbers = np.random.default_rng(0)
+    a, b = (numbers.integers(1, 9, shape).astype("float32") for shape in ((90, 140, 200), other))
+    expected = a.transpose(1, 0, 2) * b + (mode == "add")
+    target = xt.ones(expected.shape)
+    xt.assign(target, mode, xt.transpose(xt.asarray(a), (1, 0, 2)) * xt.asarray(b))
+    np.testing.assert_array_equal(target.numpy(), expected)

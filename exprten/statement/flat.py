@@ -8,7 +8,7 @@ from math import prod
 
 from exprten_jit.vectors import STREAM_BYTES
 
-from .gather import Gathered
+from .gather import Gathered, widest
 from .lying import MOST_WOVEN, rows_run_on
 from .orders import MAX_PERMUTED
 from .signature import Flat
@@ -32,8 +32,8 @@ def flat_axes(
     if rows_run_on(extents, strides) or any(leaf.key.dtype.kind == "c" for leaf in found.leaves):
         return None
     lengths = dict(zip(axes, extents, strict=True))
-    moved = LONG <= lengths[axes[-1]] <= MOVED and _is_large(found, extents)
-    moved = moved and all(s[axes[-1]] in (0, 1) for s in strides)
+    moved = LONG <= lengths[axes[-1]] <= MOVED and all(s[axes[-1]] == 1 or not any(s) for s in strides)
+    moved = moved and prod(extents) * widest(found) >= STREAM_BYTES
     columns, rows = _chains(axes, lengths, strides, MOVED + 1 if moved else LONG)
     inner = columns[-1]
     others = [s for s in strides if not _runs_on(s, columns, lengths) and any(s[k] for k in columns)]
@@ -58,12 +58,6 @@ def flat_axes(
     return Flat(tuple(columns), tuple(rows), along, down, deep, paired, lengths[inner] if paired else 1, within)
 
 
-def _is_large(found: Gathered, extents: Sequence[int]) -> bool:
-    """Whether what is stored comes to so many bytes that it is stored past the caches."""
-    size = max((leaf.key.dtype.itemsize for leaf in found.leaves), default=1)
-    return prod(extents) * size >= STREAM_BYTES
-
-
 def _within(
     found: Gathered,
     axes: Sequence[int],
@@ -73,7 +67,7 @@ def _within(
     strides: Sequence[Sequence[int]],
 ) -> tuple[int, ...]:
     """The other axes over which loops run inside of those over tiles of columns: where a line is read again in them."""
-    size = max((leaf.key.dtype.itemsize for leaf in found.leaves), default=1)
+    size = widest(found)
     first, tiles = columns[0], -1
     each = max(1, (FOLDED_TILE if found.folds else TILE) // prod(lengths[k] for k in columns[1:]))
     outer = [k for k in axes if k not in (*columns, *rows)]

@@ -148,6 +148,11 @@ _ENTER: dict[str, Callable[[Gathered, Any, list[int]], None]] = {
 }  # fmt: skip
 
 
+def widest(found: Gathered) -> int:
+    """Bytes of an element of the operand that has most."""
+    return max((leaf.key.dtype.itemsize for leaf in found.leaves), default=1)
+
+
 def ones(shape: Shape) -> tuple[bool, ...]:
     """Which axes have one element."""
     return tuple(n == 1 for n in shape)

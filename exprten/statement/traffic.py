@@ -17,7 +17,7 @@ from exprten_jit.vectors import FAR_BYTES
 
 from ..expression.shape import Layout
 from .axes import TARGET, Same, extent_of, leaves_of, views_of
-from .gather import Gathered
+from .gather import Gathered, widest
 from .orders import MAX_PERMUTED, needed_by_all
 
 CACHE = 512 << 10  # bytes that stay in the second cache
@@ -91,8 +91,7 @@ def in_reading_order(
     """The axes of a large statement without folds, of which all but the last `kept` are in the order in which its largest operand lies: what is stored past the caches
     may begin anywhere, but what is read is fetched where it follows.
     """
-    size = max((leaf.key.dtype.itemsize for leaf in found.leaves), default=1)
-    if len(axes) < 2 + kept or size * prod(extents.values()) < FAR_BYTES or not strides[1:]:
+    if len(axes) < 2 + kept or widest(found) * prod(extents.values()) < FAR_BYTES or not strides[1:]:
         return axes
     largest = max(strides[1:], key=lambda s: prod(extents[k] for k in axes if s[k]))
     outer, inner = axes[: len(axes) - kept], axes[len(axes) - kept :]
