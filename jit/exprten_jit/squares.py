@@ -28,10 +28,8 @@ from .vectors import FAR_BYTES, computed, cost_of, roots_of, vector_over
 LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
 SET_BYTES = 4096  # from one line of the first cache to the next in the same set, on all processors of today
-SHARED_SETS = (
-    (32 << 10, 64),
-    (128 << 10, 32),
-)  # bytes between rows of the source: the second cache holds so few of them, each with its line
+# bytes between rows of the source, and how many of these the second cache holds, each with its line
+SHARED_SETS = (32 << 10, 64), (128 << 10, 32)
 JOINED_BYTES = 32 << 10  # of a tile whose rows are one
 NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds fewer than a thousand of them, each with its line
 SET_LINES = 9  # in which there are 8 lines, or 12

@@ -30,11 +30,9 @@ from .llvm_text import INDEX_TYPE, Lanes
 
 INDEX_BITS = 32  # of where an extreme stands in a row
 SOUGHT_BITS = 1024  # a row of integers of so many is sought through as fast as its indices are kept
-IN_REGISTERS = 5  # of a row, and sums of it: of more each row is read in a loop
-HALF, HALF_SUMMED = (
-    48,
-    24,
-)  # elements: rows of up to so many are read by half a register, of which fewer lie in two lines
+IN_REGISTERS = 5  # parts of a row, counted twice where they are compared: of more each row is read in a loop
+# elements: rows of up to so many are read by half a register, of which fewer lie in two lines; where they are compared
+HALF, HALF_COMPARED = 48, 24
 TURNED_ROW = 24  # elements: in rows of up to so many columns are compared
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
 
@@ -172,19 +170,11 @@ class Turned(Folds):
         """The same with these rules. `sums` will hold the sum of all elements in a lane: NaN where one is, or where there are infinities. With each row a
         later one may be fetched.
         """
-        t, width = self.text, min(rounded_up(self.most), where.count)
-        half = HALF if sums is None else HALF_SUMMED
-        if ROW < self.most <= half and where.count * _widest(node) > LEAST_BITS:
-            width //= 2
+        t, width = self.text, self._read_at_once(node, where, compared=sums is not None)
         assert node.order is not None, "a scheduled fold has an order"
         chains = max(1, node.order.lanes // width)
         abreast = where.count // width if where.count * _widest(node) <= self.machine.vector_bits else 1
-        firsts = range(0, self.most, width)
-        twice = bool(reducer_of(node.reducer).quick) and self.least >= width  # the last ones end with the row
-        last = t.index("sub", known[node.extent].name, width) if twice else ""
-        left = None if twice else self.splat(Lanes(self._narrow(known[node.extent].name), "i32"), width)
-        starts = [t.lesser(str(n), last) if twice and n + width > self.least else str(n) for n in firsts]
-        masks = [self._below(left, n) if left and n + width > self.least else None for n in firsts]
+        parts_of = self._parts_of_row(node, known, width)
         identity = self._identity([node], width)
         alone = [self._is_masked(x, node.axis) and _once(x, node.bodies) for x in node.bodies]
 
@@ -192,7 +182,7 @@ class Turned(Folds):
             if fetching:
                 self.fetch_rows(node, known, where, [r])
             inside, parts = self._one_row(node, known, where, r), []
-            for start, mask in zip(starts, masks, strict=True):
+            for start, mask in parts_of:
                 at, found, own = Where(node.axis, start, width, mask.name if mask else None), [], dict(inside)
                 for body, nothing, once in zip(node.bodies, identity, alone, strict=True):
                     loaded = mask and once  # with the identity of the only one that it is for
@@ -212,11 +202,8 @@ class Turned(Folds):
                 lanes += [identity] * (rounded_up(len(lanes)) - len(lanes))
             return halved(lanes, combine)
 
-        brought = (
-            self._in_turn(node, row, where, known, width, sums)
-            if len(firsts) * (1 + (sums is not None)) > IN_REGISTERS
-            else row
-        )
+        many_parts = len(parts_of) * (2 if sums is not None else 1) > IN_REGISTERS
+        brought = self._in_turn(node, row, where, known, width, sums) if many_parts else row
 
         def rows(first: int, many: int) -> Row:
             """A number for each of as many lanes, `abreast` times: first of the first row."""
@@ -230,6 +217,25 @@ class Turned(Folds):
 
         found = [rows(first, width) for first in range(0, where.count, width * abreast)]
         return [self._joined(column) for column in zip(*found, strict=True)]
+
+    def _read_at_once(self, node: Fold, where: Where, compared: bool) -> int:
+        """Elements of a row: a register, or half of one."""
+        width = min(rounded_up(self.most), where.count)
+        half = ROW < self.most <= (HALF_COMPARED if compared else HALF) and where.count * _widest(node) > LEAST_BITS
+        return width // 2 if half else width
+
+    def _parts_of_row(self, node: Fold, known: Known, width: int) -> list[tuple[str, Lanes | None]]:
+        """Where the parts of a row begin, and which of their lanes hold an element: of extremes all, as the last parts end with the row."""
+        t, extent = self.text, known[node.extent].name
+        surely = [first + width <= self.least for first in range(0, self.most, width)]
+        firsts = [str(first) for first in range(0, self.most, width)]
+        if reducer_of(node.reducer).quick and self.least >= width:
+            last = t.index("sub", extent, width)
+            starts = [first if there else t.lesser(first, last) for first, there in zip(firsts, surely, strict=True)]
+            return [(start, None) for start in starts]
+        left = self.splat(Lanes(self._narrow(extent), "i32"), width)
+        masks = [None if there else self._below(left, int(first)) for first, there in zip(firsts, surely, strict=True)]
+        return list(zip(firsts, masks, strict=True))
 
     def _in_turn(
         self,
