@@ -40,7 +40,7 @@ ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 class Machine:
     """What must be known of a processor: register width, element widths it can load and store under a mask, whether it has stores
     that pass the caches by, AVX-512's instruction that multiplies by powers of two, its instruction that adds products of integers
-    of 16 bits, and AVX2's that permutes lanes.
+    of 16 bits, its one that takes the greater or the lesser of two, and AVX2's that permutes lanes.
     """
 
     vector_bits: int
@@ -49,6 +49,7 @@ class Machine:
     scales: bool = False
     dots: bool = False
     permutes: bool = False
+    ranges: bool = False
 
 
 @dataclass(frozen=True)

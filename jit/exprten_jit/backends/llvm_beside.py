@@ -60,8 +60,11 @@ class Beside(InItems):
         return sums
 
     def rows_in_any_order(self, node: Fold, loop: Vector, width: int) -> int:
-        """How many rows that lie side by side a vector holds, of integers whose results are the same in any order; 0 where it is none of these."""
-        exact = reducer_of(node.reducer).exact(node.dtype) and node.dtype.kind != "f"
+        """How many rows that lie side by side a vector holds, of what has the same result in any order: of integers, and of floats where few
+        instructions make an extreme of two; 0 where it is none of these.
+        """
+        few = node.dtype.kind != "f" or (self.machine.ranges and not node.dtype.wide)
+        exact = reducer_of(node.reducer).exact(node.dtype) and few
         return loop.lanes // width if exact and self.rows_lie(node, loop.axis) else 0
 
     def rows_lie(self, node: Fold, axis: Axis) -> bool:

@@ -55,6 +55,7 @@ end:
   ret {t} %b
 }}
 """
+RANGES = {"minimum": 4, "maximum": 5}  # vrange's immediate operand: which, with the sign that it has
 _HELPERS = {"ipow": _IPOW, "euclid": _EUCLID}
 
 
@@ -90,11 +91,14 @@ class Operations:
 
     def _op(self, name: str, operand: DType, args: list[Lanes], dtype: DType) -> Lanes:
         column, count = PRIMITIVE[name].llvm[operand.kind], args[0].count
+        if name in RANGES and self.machine.ranges and (many := registers(args[0])):
+            each = zip(*(self._parted(x, many) for x in args), strict=True)
+            return self._joined([self._extreme(name, *pair) for pair in each])
         if column.startswith("@"):
             made = self.text.call(self._intrinsic(column, args[-1]), dtype.lane, count, *args)
             return self.rounded(made, dtype, own=True) if PRIMITIVE[name].rounds else made
         if column == "%scale":
-            return self._scale(args, dtype)
+            return self._scale(args)
         if column.startswith("%"):
             return self._by_lane(column[1:], operand, args, dtype)
         if column == "select":
@@ -112,15 +116,26 @@ class Operations:
         suffix = {d.lane: d.suffix for d in DTYPES.values()}
         return ".".join([stem, *(("" if t.count == 1 else f"v{t.count}") + suffix[t.lane] for t in types)])
 
-    def _scale(self, args: list[Lanes], dtype: DType) -> Lanes:
+    def _scale(self, args: list[Lanes]) -> Lanes:
         """AVX-512's vscalef."""
-        t, bits = self.text, dtype.bits * args[0].count
-        function = f"@llvm.x86.avx512.mask.scalef.p{'s' if dtype.bits == 32 else 'd'}.{bits}"
-        mask = f"i{max(8, args[0].count)}"
-        rounding = ["i32"] if bits == 512 else []
-        t.declare(function, args[0].type, *(args[0].type,) * 3, mask, *rounding)
-        given = [*map(str, args), str(args[0]), f"{mask} -1", *(f"{r} 4" for r in rounding)]
-        return t.let(f"call {args[0].type} {function}({', '.join(given)})", dtype.lane, args[0].count)
+        return self._avx512("scalef", args)
+
+    def _extreme(self, name: str, a: Lanes, b: Lanes) -> Lanes:
+        """AVX-512's vrange, which tells zeros by their signs, and takes the number beside a NaN: that is their sum instead."""
+        t = self.text
+        some = self._avx512("range", [a, b], RANGES[name])
+        both = t.let(f"fadd {a}, {b.name}", a.lane, a.count)
+        return t.let(f"select {t.let(f'fcmp uno {a}, {b.name}', 'i1', a.count)}, {both}, {some}", a.lane, a.count)
+
+    def _avx512(self, name: str, args: list[Lanes], *how: int) -> Lanes:
+        """An instruction that rounds, of registers; `how` is an operand of its own."""
+        t, x = self.text, args[0]
+        kind, bits = ("s", 32) if x.lane == "float" else ("d", 64)
+        function = f"@llvm.x86.avx512.mask.{name}.p{kind}.{bits * x.count}"
+        mask, rounding = f"i{max(8, x.count)}", ["i32"] if bits * x.count == 512 else []
+        t.declare(function, x.type, *(x.type,) * 2, *("i32" for _ in how), x.type, mask, *rounding)
+        given = [*map(str, args), *(f"i32 {n}" for n in how), str(x), f"{mask} -1", *(f"{r} 4" for r in rounding)]
+        return t.let(f"call {x.type} {function}({', '.join(given)})", x.lane, x.count)
 
     def _by_lane(self, helper: str, operand: DType, args: list[Lanes], dtype: DType) -> Lanes:
         function = f"@{helper}_{operand.lane}_{operand.kind}"
@@ -196,6 +211,11 @@ class Operations:
         mask = ", ".join(f"i32 {k}" for k in order)
         return self.text.let(f"shufflevector {a}, {b}, <{len(order)} x i32> <{mask}>", a.lane, len(order))
 
+    def _parted(self, x: Lanes, many: int) -> list[Lanes]:
+        """So many vectors of its lanes in their order."""
+        size = x.count // many
+        return [self._shuffled(x, x, range(k, k + size)) for k in range(0, x.count, size)] if many > 1 else [x]
+
     def _joined(self, parts: Sequence[Lanes]) -> Lanes:
         """Short vectors as one, in their order."""
         found = list(parts)
@@ -204,6 +224,12 @@ class Operations:
                 self._shuffled(a, b, range(a.count + b.count)) for a, b in zip(found[::2], found[1::2], strict=True)
             ]
         return found[0]
+
+
+def registers(x: Lanes) -> int:
+    """How many registers of AVX-512 lanes of float or double fill, or the first part of one; else 0."""
+    bits = x.count * {"float": 32, "double": 64}.get(x.lane, 0)
+    return bits // 512 if bits % 512 == 0 else int(bits in (128, 256))
 
 
 def memory_suffix(dtype: DType) -> str:
