@@ -29,6 +29,7 @@ ON_BYTES = (
     2 << 20
 )  # of what is folded: beyond it what runs on is fetched (1.05 to 1.2 times; 0.9 times from the second cache)
 ROWS = 4  # of a larger block
+NEAR_ROW = 16  # elements: what is only folded of more takes so little time that the first cache cannot ask for as many lines at once
 
 
 def fetched_early(
@@ -80,7 +81,7 @@ def next_row(
         found = [x for node in folds for x in computed(node.bodies, along) if _fetchable(x, [row], along, bound)]
         loads += [load(x.leaf, substitute(x.offset, {along: axis})) for x in found]
     ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in lines_of(loads)))
-    far = both(kernel.every >= FAR_BYTES // size, extent < NEAR_BYTES // size)
+    far = both(kernel.every >= FAR_BYTES // (size * max(kernel.down, 1)), extent < NEAR_BYTES // size)
     apart = _apart(loads, [loops[-1], (axis, index(0), extent)])
     return _with(stmt, ahead, both(far, apart)) if ahead and apart is not FALSE else [stmt]
 
@@ -221,21 +222,39 @@ def packed_rows(
     if follow is FALSE:
         return [stmt]
     ahead = tuple(load(leaf, substitute(offset, there)) for leaf, offset in rows.items())
-    return _with(replace(stmt, near=True), ahead, both(far, follow))
+    near = many <= NEAR_ROW or any(steps(store, axis) == many for store in stmt.stores)
+    return _with(replace(stmt, near=near), ahead, both(far, follow))
 
 
-def lying_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value) -> list[Stmt]:
-    """The loop along rows that are written out, which fetches what lies two pages behind where what it stores is wider than what it reads, half a line at a time
-    and not in order; nothing else, as the processor sees that by itself.
+def lying_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value, bound: Container[Axis | Local]) -> list[Stmt]:
+    """The loop along rows that are written out, which fetches what lies two pages behind: of the next outer indices where rows are short; along rows where what
+    it stores is wider than what it reads, half a line at a time and not in order, and nothing else, as the processor sees that by itself.
     """
+    outer = [a for a, _ in kernel.axes if a in bound]
     if not isinstance(stmt, Vector) or stmt.lanes == 1 or stmt.groups:
         return []
     loads = (x for x in computed([s.value for s in stmt.stores], axis) if isinstance(x, Load) and x.when is None)
     wide = min(store.leaf.itemsize for store in stmt.stores)
-    found = lines_of(x for x in loads if steps(x, axis) == 1 and x.leaf in kernel.leaves and x.leaf.itemsize < wide)
-    ahead = tuple(load(x.leaf, substitute(x.offset, {axis: axis + ON_FURTHER // x.leaf.itemsize})) for x in found)
-    far = both(kernel.every >= FAR_BYTES // (kernel.down * wide), extent >= ON_FURTHER // wide)
-    return _with(replace(stmt, near=True), ahead, far) if ahead else []
+    found = lines_of(x for x in loads if steps(x, axis) == 1 and x.leaf in kernel.leaves)
+    if not outer:
+        found = [x for x in found if x.leaf.itemsize < wide]
+    if not found:
+        return []
+    size = max(x.leaf.itemsize for x in found)
+    along = extent >= ON_FURTHER // wide
+    far = kernel.every >= FAR_BYTES // (kernel.down * max(wide, size))
+    there: dict[Value, Value] = {axis: axis + ON_FURTHER // size}
+    if outer:
+        rows = apply("maximum", index(ON_FURTHER // (kernel.down * size)) // extent, index(1))
+        shifts = (index(ON_FURTHER // size), index(0)) if size < wide else (index(0), index(0))
+        there = {
+            axis: axis + apply("where", along, *shifts),
+            outer[-1]: outer[-1] + apply("where", along, index(0), rows),
+        }
+    else:
+        far = both(far, along)
+    ahead = tuple(load(x.leaf, substitute(x.offset, there)) for x in found)
+    return _with(stmt, ahead, far)
 
 
 def _with(stmt: Vector, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:

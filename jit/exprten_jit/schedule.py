@@ -215,7 +215,7 @@ def _open(
         if kernel.packed:
             outer = [a for a, _ in kernel.axes if a is not axis and a in bound]
             return [*placed, *rest, *packed_rows(last, kernel.written, axis, high, kernel.every, outer)]
-        if kernel.down and (fetching := lying_rows(last, kernel, axis, high)):
+        if kernel.down and (fetching := lying_rows(last, kernel, axis, high, bound)):
             return [*placed, *rest, *fetching]
         if axis is ONE:
             return [*folded_rows(placed, kernel, bound), *rest, last]

@@ -353,8 +353,11 @@ class Across(Places):
         sizes = [leaf.dtype.itemsize for leaf in strip.into]
         rows, row = self.value(strip.extent, known, None).name, sum(sizes)
         results = t.index("add", self._results_waiting(strip, rows), 1)
-        wide = t.lesser(str(WIDE_BYTES // row // 64 * 64), t.index("and", t.index("add", columns, 63), -64))
-        elements = t.index("mul", t.index("mul", rows, columns), self.value(self.times, known, None).name)
+        most = WIDE_BYTES // row // 64 * 64
+        parts = t.greater(t.index("sdiv", t.index("add", columns, most - 1), most), "1")  # of the same width
+        each = t.index("sdiv", t.index("add", columns, t.index("sub", parts, 1)), parts)
+        wide = t.index("and", t.index("add", each, 63), -64)
+        elements = self.value(self.nest.kernel.folded(strip.extent), known, None).name
         far = t.let(f"icmp sge i64 {elements}, {FAR_BYTES // max(sizes)}", "i1").name
         wider = t.let(f"icmp sgt i64 {wide}, {width}", "i1").name
         own, stack = t.reserve("ptr"), self._waiting()
