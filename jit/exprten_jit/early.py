@@ -30,6 +30,7 @@ ON_BYTES = (
 )  # of what is folded: beyond it what runs on is fetched (1.05 to 1.2 times; 0.9 times from the second cache)
 ROWS = 4  # of a larger block
 NEAR_ROW = 16  # elements: what is only folded of more takes so little time that the first cache cannot ask for as many lines at once
+STORED_ROW = 24  # elements: of more that are stored the processor sees enough by itself, while one is computed
 
 
 def fetched_early(
@@ -222,8 +223,10 @@ def packed_rows(
     if follow is FALSE:
         return [stmt]
     ahead = tuple(load(leaf, substitute(offset, there)) for leaf, offset in rows.items())
-    near = many <= NEAR_ROW or any(steps(store, axis) == many for store in stmt.stores)
-    return _with(replace(stmt, near=near), ahead, both(far, follow))
+    stored = any(steps(store, axis) == many for store in stmt.stores)
+    if stored and many > STORED_ROW:
+        return [stmt]
+    return _with(replace(stmt, near=stored or many <= NEAR_ROW), ahead, both(far, follow))
 
 
 def lying_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value, bound: Container[Axis | Local]) -> list[Stmt]:

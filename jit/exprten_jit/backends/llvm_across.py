@@ -60,9 +60,8 @@ class Across(Places):
         rows: Rows = group, element
         if self.nest.kernel.few and count == self.row_lanes:
             every = known[node.extent].name
-            rows = self.fetching(
-                node, where, known, every, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}], rows, AHEAD_BYTES
-            )
+            fetch = self.fetches(node, where, known, every, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}], AHEAD_BYTES)
+            rows = self.fetching(node, fetch, rows)
 
         assert self.is_across(node), f"the fold over {node.axis.name} runs along its elements"
         if not order.grouped:

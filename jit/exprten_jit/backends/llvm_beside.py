@@ -24,6 +24,7 @@ from .llvm_memory import Items, Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 
 Rows = tuple[Callable[[str], list[Row]], Callable[[str], Row]]  # the rows of a group from index k on; row k
+Fetch = Callable[[str, int], None]  # of so many rows from index k on
 
 
 class Beside(InItems):
@@ -52,7 +53,7 @@ class Beside(InItems):
             ]
 
         at, rows = Where(loop.axis, self.value(loop.low, known, None).name, width), self.value(node.extent, known, None)
-        group, _ = self.fetching(node, at, known, rows.name, following, (group, row_of))
+        group, _ = self.fetching(node, self.fetches(node, at, known, rows.name, following), (group, row_of))
         sums = self.in_groups(node, "0", str(order.block), width * many, group, items.mask)
         while sums[0].count > width:
             even, odd = ([self._every_other(x, width, half) for x in sums] for half in (0, 1))
@@ -77,40 +78,38 @@ class Beside(InItems):
         """So many blocks, `rows` rows in a vector as they lie."""
         assert node.order is not None, "a scheduled fold has an order"
         t, join = self.text, partial(self.join, node)
-        begin, at = self._lying(node, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}])
+        _, at = self._lying(node, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}])
         steps = min(node.order.lanes, node.order.block // rows)
-        fetch = self.fetching_lying(node, loop, {**known, loop.axis: Lanes(begin.at, INDEX_TYPE)}, steps * rows)
 
         def step(k: str, sums: list[Row]) -> list[Row]:
-            fetch(t.index("add", start, k))
             return [join(x, at(t.index("add", start, t.index("add", k, n * rows)))) for n, x in enumerate(sums)]
 
         nothing = [self._identity([node], rows * items.width) for _ in range(steps)]
         x = in_order(self._carry("0", str(many * node.order.block), steps * rows, nothing, step), join)
         return self._rows_joined(node, x, items, rows)
 
-    def fetching_lying(self, node: Fold, loop: Vector, known: Known, rows: int) -> Callable[[str], None]:
-        """What fetches so many rows that lie side by side, some pages behind row k, where there are many."""
-        t, columns = self.text, self.nest.kernel.few
-        loads = [x for x in self._packed(node, loop.axis) if x.leaf.name in self.given]
-        nbytes = columns * max((x.leaf.dtype.itemsize for x in loads), default=1)
-        far = self._far(node, loads, loop.axis, self.value(node.extent, known, None).name, known) if loads else ""
-
-        def fetch(k: str) -> None:
-            here = {**known, node.axis: Lanes(k, INDEX_TYPE)}
-            t.when(far, lambda: self.fetch_from(loads, here, rows * nbytes, AHEAD_BYTES))
-
-        return fetch if loads else lambda _: None
-
     def all_in_any_order(
-        self, node: Fold, loop: Vector, known: Known, items: Items, rows: int, extent: str, row: Callable[[str], Row]
+        self,
+        node: Fold,
+        loop: Vector,
+        known: Known,
+        items: Items,
+        rows: int,
+        extent: str,
+        row: Callable[[str], Row],
+        fetch: Fetch,
     ) -> Row:
         """All rows of each item, `rows` in a vector as they lie, the last ones one by one."""
         t, join, many = self.text, partial(self.join, node), len(items.each)
         _, at = self._lying(node, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many)
         whole = t.index("and", extent, -rows)
         nothing = self._identity([node], rows * items.width * many)
-        (x,) = self._carry("0", whole, rows, [nothing], lambda k, sums: [join(sums[0], at(k))])
+
+        def step(k: str, sums: list[Row]) -> list[Row]:
+            fetch(k, rows)
+            return [join(sums[0], at(k))]
+
+        (x,) = self._carry("0", whole, rows, [nothing], step)
         sums = self._rows_joined(node, x, items, rows)
         return self._carry(whole, extent, 1, [sums], lambda k, sums: [join(sums[0], row(k))])[0]
 
@@ -158,26 +157,39 @@ class Beside(InItems):
         first, second = ([self._shuffled(v, v, [k * half + c for c in lanes]) for v in x] for k in (0, 1))
         return first, second
 
-    def fetching(
+    def fetching(self, node: Fold, fetch: Fetch, of: Rows) -> Rows:
+        """What gives rows, and fetches early what is read later."""
+        assert node.order is not None, "a scheduled fold has an order"
+        lanes, (group, row) = node.order.lanes, of
+
+        def fetched_group(k: str) -> list[Row]:
+            fetch(k, lanes)
+            return group(k)
+
+        def fetched_row(k: str) -> Row:
+            fetch(k, 1)
+            return row(k)
+
+        return fetched_group, fetched_row
+
+    def fetches(
         self,
         node: Fold,
         at: Where,
         known: Known,
         rows: str,
         following: Callable[[str], list[Known]],
-        of: Rows,
         further: int = 0,
-    ) -> Rows:
-        """What gives rows, and fetches early what is read later, of `rows` rows in memory: what lies so many bytes further than row k of each
+    ) -> Fetch:
+        """What fetches what is read later than some rows from row k on, of `rows` rows in memory: what lies so many bytes further than these of each
         item that `following` gives. Of items of a few pages the processor would see the beginning only when it is needed, and of loads
         with masks nothing. A constant distance takes no register, of which a loop of few columns has none to spare.
         """
-        assert node.order is not None, "a scheduled fold has an order"
-        t, lanes, few = self.text, node.order.lanes, self.nest.kernel.few
+        t, few = self.text, self.nest.kernel.few
         packed = [x for x in self._packed(node, at.axis) if x.leaf.name in self.given]
         loads = packed or [x for x in computed(node.bodies, at.axis) if self._in_rows(x, node, at.axis)]
         if not few or not loads:
-            return of
+            return nothing_fetched
         nbytes = (few if packed else self.row_lanes) * loads[0].leaf.dtype.itemsize  # of a row
         far = self._far(node, loads, at.axis, rows, known)
         for x in loads if further else ():
@@ -185,28 +197,18 @@ class Beside(InItems):
             assert form is not None, "what is fetched lies at regular distances"
             near = t.let(f"icmp sle {self.value(form[0], dict(known), None)}, {2 * few}", "i1").name
             far = t.let(f"and i1 {far}, {near}", "i1").name
-        low, (group, row) = Lanes(at.at, INDEX_TYPE), of
+        low = Lanes(at.at, INDEX_TYPE)
 
-        def fetch(k: str, count: int) -> None:
+        def side_by_side(k: str, count: int) -> None:
             for own in following(k):
                 self.fetch_from(loads, {**known, at.axis: low, **own}, count * nbytes, further)
 
-        def fetch_group(k: str) -> None:
-            if packed:
-                fetch(k, lanes)
-            else:
-                for n in range(lanes):
-                    fetch(t.index("add", k, n), 1)
+        def one_by_one(k: str, count: int) -> None:
+            for n in range(count):
+                side_by_side(t.index("add", k, n), 1)
 
-        def fetched_group(k: str) -> list[Row]:
-            t.when(far, lambda: fetch_group(k))
-            return group(k)
-
-        def fetched_row(k: str) -> Row:
-            t.when(far, lambda: fetch(k, 1))
-            return row(k)
-
-        return fetched_group, fetched_row
+        some = side_by_side if packed else one_by_one
+        return lambda k, count: t.when(far, lambda: some(k, count))
 
     def _far(self, node: Fold, loads: Sequence[Load], at: Axis, rows: str, known: Known) -> str:
         """Whether much is folded, and what lies some pages behind a row is read later: there are so many `rows`, or behind the last one the next outer index
@@ -347,3 +349,7 @@ class Beside(InItems):
 
     def _every_other(self, x: Lanes, width: int, first: int) -> Lanes:
         return self._shuffled(x, x, [at + n for at in range(first * width, x.count, 2 * width) for n in range(width)])
+
+
+def nothing_fetched(_k: str, _count: int) -> None:
+    """Fetches nothing."""

@@ -12,6 +12,7 @@ from ..reducers import is_known
 from ..rewrite import affine, walk
 from ..vectors import computed
 from .llvm_accumulators import Row
+from .llvm_beside import Fetch, nothing_fetched
 from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes
@@ -199,11 +200,13 @@ class Outer(Runs):
                 every = [Lanes(self.text.index("add", row.name, on), INDEX_TYPE) for row in every]
             return [{node.axis: Lanes(k, INDEX_TYPE), items.row: row} for row in every]
 
+        fetch: Fetch = nothing_fetched
         rows = self.rows_abreast(node, loop, found, items, row)
         where = Where(loop.axis, "0", items.width * len(items.each), items.mask)
         if last:
             many = self.value(dict(self.nest.kernel.axes)[items.row] * node.extent, found, None).name
-            rows = self.fetching(node, where, found, many, here, rows, 0 if on else AHEAD_BYTES)
+            fetch = self.fetches(node, where, found, many, here, 0 if on else AHEAD_BYTES)
+            rows = self.fetching(node, fetch, rows)
         bits, filled = node.dtypes[0].bits, self.nest.kernel.few == self.row_lanes
         narrow = node.dtypes[0].kind in "iu" and (bits < NARROW or (bits == NARROW and not filled))
         sought = self.rows_sought(node, loop) if narrow else 0
@@ -219,7 +222,7 @@ class Outer(Runs):
             self.text.either(
                 self.text.let(f"icmp slt i64 {extent}, {2 * lying if sought else lying}", "i1").name,
                 lambda: put(self.by_groups(node, where, "0", extent, *rows)),
-                lambda: put(all_rows(node, loop, found, items, lying, extent, rows[1])),
+                lambda: put(all_rows(node, loop, found, items, lying, extent, rows[1], fetch)),
             )
             sums = self._get([node], place, "0", where.count)
         elif self.nest.kernel.tall:

@@ -15,7 +15,7 @@ from ..nest import Vector
 from ..reducers import in_order
 from ..vectors import computed
 from .llvm_accumulators import Row
-from .llvm_beside import Beside
+from .llvm_beside import Beside, Fetch
 from .llvm_extremes import alone, is_position
 from .llvm_memory import Items, Known
 from .llvm_text import INDEX_TYPE, Lanes
@@ -56,8 +56,7 @@ class Places(Beside):
         """The extreme of each column and its place, and whether there is a NaN."""
         t, extreme, count = self.text, alone(node), rows * self.row_lanes
         items, quick = Items(node.axis, self.row_lanes, self.row_some, ({},)), partial(self._quick, extreme)
-        begin, row = self._lying(extreme, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}])
-        fetch = self.fetching_lying(extreme, loop, {**known, loop.axis: Lanes(begin.at, INDEX_TYPE)}, rows * VECTORS)
+        _, row = self._lying(extreme, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}])
 
         def at(k: str, n: int) -> Row:
             return row(t.index("add", k, n * rows))
@@ -67,7 +66,6 @@ class Places(Beside):
 
         def step(k: str, carried: list[Row]) -> list[Row]:
             (best, piece_of), (unordered,) = carried
-            fetch(k)
             every = [at(k, n) for n in range(VECTORS)]
             for (a,), (b,) in zip(every[::2], every[1::2], strict=True):
                 if node.dtypes[0].kind == "f":
@@ -119,13 +117,21 @@ class Places(Beside):
         return found
 
     def placed_in_each(
-        self, node: Fold, loop: Vector, known: Known, items: Items, rows: int, extent: str, row: Callable[[str], Row]
+        self,
+        node: Fold,
+        loop: Vector,
+        known: Known,
+        items: Items,
+        rows: int,
+        extent: str,
+        row: Callable[[str], Row],
+        fetch: Fetch,
     ) -> Row:
         """The extreme of all rows of each item, no more than a block, and where it stands: it is found first, then its first place, counted in
         integers as wide as it is. `rows` are taken at once as they lie, the last ones one by one.
         """
         t, extreme, many, few = self.text, alone(node), len(items.each), self.nest.kernel.few
-        (best,) = self.all_in_any_order(extreme, loop, known, items, rows, extent, lambda k: row(k)[:1])
+        (best,) = self.all_in_any_order(extreme, loop, known, items, rows, extent, lambda k: row(k)[:1], fetch)
         each, kind = rows * items.width, f"i{node.dtypes[0].bits}"
         _, at = self._lying(extreme, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many)
         wanted = self._shuffled(best, best, [n * items.width + c % few for n in range(many) for c in range(each)])

@@ -291,8 +291,8 @@ class Turned(Folds):
         return inside
 
     def fetch_rows(self, node: Fold, known: Known, where: Where, lanes: Sequence[str | int]) -> None:
-        """Fetch early what some lanes of a later vector read, where rows come from memory: of loads with masks the processor does not see
-        where they go on. Some pages further where there are so many rows, or the last one is followed by the first of the next outer index; else
+        """Fetch early what some lanes of a later vector read, where rows come from memory and the processor does not see where they go on: not of rows that are
+        read once, one behind the other. Some pages further where there are so many rows, or the last one is followed by the first of the next outer index; else
         four vectors, of rows of a line and more.
         """
         loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.leaf.name in self.given]
@@ -312,7 +312,9 @@ class Turned(Folds):
         apart = [(both(every, negation(pages)), 4 * where.count)] if first else []
         if many is every:  # of the one axis there is
             pages, apart = every, []
-        ahead, locality = (ON_FURTHER, FIRST) if self._read_once(node) else (AHEAD_BYTES, SECOND)
+        ahead, locality = AHEAD_BYTES, SECOND
+        if self._read_once(node):
+            pages, ahead, locality = both(pages, negation(packed)), ON_FURTHER, FIRST
         for far, further in ((pages, ahead // nbytes), *apart):
             self.text.when(
                 self.value(far, known, None).name,
