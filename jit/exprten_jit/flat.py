@@ -17,7 +17,7 @@ from .dtypes import BOOL, INDEX
 from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local
 from .ir import axis as named_axis
 from .kernel import Kernel
-from .nest import FIRST, LINE, Blocks, Fetch, Loop, Machine, Nest, Stmt, Vector
+from .nest import LINE, Blocks, Fetch, Loop, Machine, Nest, Stmt, Vector
 from .past import are_multiples, large_target
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute
@@ -406,7 +406,7 @@ class _Tiles:
         first = substitute(store.offset, {COLUMN: index(0)})
         later = load(store.leaf, first + self._further(load(original.leaf, original.offset)))
         when = both(self.far, apply("equal", self.past, FALSE)) if self.past is not None else self.far
-        return Fetch((later,), when, self.columns.many, locality=FIRST)
+        return Fetch((later,), when, self.columns.many)
 
     def _made(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is computed along rows, a column after the other."""

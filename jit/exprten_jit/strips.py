@@ -205,7 +205,7 @@ class Stripping:
             far = both(far, apply("logical_not", close.when))
         for fetching in place([*([far] if far else []), *forms(ahead, self.axis)], self.machine, bound, done):
             before.append(replace(fetching, early=True) if isinstance(fetching, Let) else fetching)
-        return (*before, replace(vector, ahead=ahead, far=far, near=True))
+        return (*before, replace(vector, ahead=ahead, far=far))
 
 
 def made_of_rows(node: Fold, bodies: Sequence[Value], column: Axis) -> list[Value]:
