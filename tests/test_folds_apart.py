@@ -67,6 +67,25 @@ def test_pieces_have_the_bits_of_all_at_once(reducer: str, dtype: Any, monkeypat
     assert max(found) >= 6
 
 
+@pytest.mark.parametrize("reducer", ["sum", "max", "argmax"])
+@pytest.mark.parametrize(
+    ("shape", "order", "axis"),
+    [((500, 1117, 3), (1, 0, 2), 2), ((333, 5, 2100), (2, 1, 0), 1), ((301, 8, 64, 3), (2, 1, 3, 0), 2)],
+    ids=str,
+)
+def test_pieces_of_several_axes_hold_what_is_turned(
+    reducer: str, shape: tuple[int, ...], order: tuple[int, ...], axis: int
+) -> None:
+    x = np.rint(numbers(shape))
+    for threads in (1, 3):
+        with xt.options(num_threads=threads):
+            value = getattr(xt, reducer)(xt.transpose(xt.asarray(x), order), axis)
+            plan = xt.plan(xt.empty(value.shape, value.dtype), value)
+            assert len(plan._code.nest.pieces) == 2
+            assert "squares of" in plan.nest
+            np.testing.assert_array_equal(plan.run().numpy(), getattr(x.transpose(order), reducer)(axis))
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_share_pieces(threads: int) -> None:
     x = numbers((3000, 7, 20, 2))

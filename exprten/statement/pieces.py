@@ -26,6 +26,7 @@ LEAST_RUN = 96  # and do at least
 MANY = 8  # pieces: of an axis of so many one may be shorter than the others
 STREAMED_RUN, LITTLE = 512, 16  # in pieces of folds alone, which take so many elements for each that they store
 FEWEST_RUN = 16  # in those of any
+SQUARE = 80  # elements of both axes of a piece: more than such as are exactly so many
 FAR = 1 << 18  # elements: of more some are not in the second cache
 
 
@@ -76,6 +77,35 @@ def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> list[Til
         others |= {(k, about): about * inner} if about > 1 else {}
     runs |= others if runs and prod(shape) > FAR else {}
     return [{k: length} for k, length in sorted(runs, key=lambda each: -runs[each])]
+
+
+def square_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> Tile | None:
+    """A piece of two axes and more of what folds alone come to, where these have its two innermost axes, on either side, and what follows each other in
+    memory, or in the target, is less in pieces of one: about as many elements of both, of others two or three.
+    """
+    found, target = turned.found, turned.target
+    if not all(spaces) or max(spaces.values()) > beforehand.MOST:
+        return None
+    taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
+    shape = [1 if k in taken else n for k, n in enumerate(extents_of(found))]
+    own = own_axes(target.shape)
+    room = beforehand.ROOM // len(spaces) // max(spaces.values())
+    near = [own[-1], min(own, key=lambda k: target.strides[k])]
+    if near[0] == near[1] or any({*own} != {*axes} for axes in spaces) or prod(extents_of(found)) <= FAR:
+        return None
+    tile: Tile = {}
+
+    def others(*apart: int) -> int:
+        return prod(tile.get(k, shape[k]) for k in own if k not in apart)
+
+    for k in own:
+        if k not in near and others(*near) * prod(min(SQUARE, shape[j]) for j in near) > room:
+            tile[k] = next((n for n in (2, 3) if shape[k] % n == 0), shape[k])
+    for k, other in (near[::-1], near):
+        most = room // (others(*near) * (tile.get(other) or min(SQUARE, shape[other])))
+        if most < shape[k]:
+            tile[k] = _length(shape[k], most, near=True)
+    return tile if all(tile.get(k, shape[k]) > MOST_WOVEN for k in near) and others() <= room else None
 
 
 def near_axes(target: Layout) -> set[int]:

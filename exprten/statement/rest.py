@@ -20,7 +20,19 @@ from .gather import WEAK, Gathered
 from .lying import MOST_WOVEN, across, fills_squares, rows_apart
 from .memory_order import Turned, in_memory_order
 from .orders import runs_onto
-from .pieces import EXACT, Tile, cut, extents_of, is_for, is_streamed_better, leaves_few, near_axes, pieces_of, turns
+from .pieces import (
+    EXACT,
+    Tile,
+    cut,
+    extents_of,
+    is_for,
+    is_streamed_better,
+    leaves_few,
+    near_axes,
+    pieces_of,
+    square_of,
+    turns,
+)
 from .signature import Flat, Rest
 from .walk import Given, Walk
 from .whole import is_better_whole, is_dear, may_be_whole, whole_first
@@ -78,6 +90,8 @@ def _folds_first(
     """
     leaves, spaces = _outside(turned.found)[0], _spaces(turned.found)
     tiles = pieces_of(turned, spaces)
+    if not leaves and tiles != [{}] and (square := square_of(turned, spaces)):
+        tiles.insert(0, square)
     if not tiles or (not leaves and is_streamed_better(turned, tiles[0])):
         return None
     found = (_folds_first_in(tile, walk, given, turned, spaces, names, numbers) for tile in tiles)

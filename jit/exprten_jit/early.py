@@ -214,19 +214,24 @@ def packed_rows(
     if not rows:
         return [stmt]
     nbytes = many * max(leaf.itemsize for leaf in rows)
-    there: dict[Value, Value] = {axis: axis + ON_FURTHER // nbytes}
+    shifts: dict[Axis, Value] = {axis: index(ON_FURTHER // nbytes)}
     far = count >= FAR_BYTES // nbytes
     for a in outer[-1:]:
         forms = [(leaf, affine(offset, a)) for leaf, offset in rows.items()]
         on = [apply("equal", form[0], extent * (many * (1 + leaf.pairs))) for leaf, form in forms if form]
-        follow = _either(follow, reduce(both, on)) if len(on) == len(forms) else follow
+        if len(on) == len(forms):  # else the rows of the outer index that lies as far behind
+            on_it = _either(follow, reduce(both, on))
+            further = apply("maximum", index(ON_FURTHER // nbytes) // apply("maximum", extent, index(1)), index(1))
+            shifts = {axis: apply("where", on_it, shifts[axis], index(0)), a: apply("where", on_it, index(0), further)}
+            follow = TRUE
     if follow is FALSE:
         return [stmt]
+    there: dict[Value, Value] = {a: a + shift for a, shift in shifts.items()}
     ahead = tuple(load(leaf, substitute(offset, there)) for leaf, offset in rows.items())
     stored = any(steps(store, axis) == many for store in stmt.stores)
     if stored and many > STORED_ROW:
         return [stmt]
-    return _with(replace(stmt, near=stored or many <= NEAR_ROW), ahead, both(far, follow))
+    return _with(replace(stmt, near=not outer and (stored or many <= NEAR_ROW)), ahead, both(far, follow))
 
 
 def lying_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value, bound: Container[Axis | Local]) -> list[Stmt]:
