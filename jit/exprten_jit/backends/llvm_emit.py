@@ -342,6 +342,8 @@ class Loops(Outer):
         starts = [(g & -2 if woven else g) * lanes for g in range(groups)]
         places = [Where(stmt.axis, self.text.index("add", i, g), lanes, mask, stream, woven) for g in starts]
         each = [(dict(known), where) for where in places]
+        if self.records_stored(stmt.stores, each):
+            return
         self.fold_neighbours(stmt.stores, each)
         values = [self.abreast(s.value, each) for s in stmt.stores]
         if woven:

@@ -9,11 +9,11 @@ from ..ir import Axis, Const, Load
 from ..nest import FIRST, LINE, SECOND, Fetch, Reduce
 from ..rewrite import affine, steps
 from .llvm_memory import Known, Where
-from .llvm_neighbours import Neighbours
+from .llvm_records import Records
 from .llvm_text import INDEX_TYPE
 
 
-class Fetching(Neighbours):
+class Fetching(Records):
     """Emits what fetches."""
 
     def fetch_bytes(self, address: str, nbytes: int, further: int = 0, locality: int = SECOND) -> None:

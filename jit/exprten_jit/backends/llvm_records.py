@@ -1,0 +1,197 @@
+"""Records of a few rows of a few columns, one behind the other, whose rows are folded: what is left of each is a row.
+
+The same is done with elements of several records side by side in a register, two by two as the fold's tree says: those that are first come
+into one register, those that are second into another one, and what is made of them takes half as many lanes. No column has to be taken
+apart from the others for that, nor put together to be stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..ir import Load, Op, Store, Value, load
+from ..rewrite import walk
+from ..unrolled import Group
+from .llvm_memory import Known, Where, first_lanes
+from .llvm_neighbours import Neighbours
+from .llvm_text import Lanes
+
+REGISTER = 512  # bits: of shorter ones no instruction takes lanes from two at will
+Pair = tuple[int, int]  # of a row's elements
+
+
+@dataclass(frozen=True)
+class Level:
+    """What is made of the elements of a record two by two, in the order in which it stands then."""
+
+    like: Op
+    pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A group of elements of each record, and of what is left of it, with the way there."""
+
+    read: Group
+    stored: Group
+    levels: tuple[Level, ...]
+
+
+class Records(Neighbours):
+    """Emits them."""
+
+    def records_stored(self, stores: Sequence[Store], each: Sequence[tuple[Known, Where]]) -> bool:
+        """Fold and store records, if that is all that `stores` do."""
+        where = each[0][1]
+        bits = stores[0].leaf.dtype.bits
+        if where.mask is not None or where.stream or where.woven or where.count * bits != REGISTER or bits < 32:
+            return False
+        folded = self._folded(stores, where)
+        if folded is None or not self.machine.scales:
+            return False
+        found = [self._rows_left(folded, dict(known), at) for known, at in each]
+        for (known, at), rows in zip(each, found, strict=True):
+            self._store_rows(folded, rows, stores[0], known, at)
+        return True
+
+    def _folded(self, stores: Sequence[Store], where: Where) -> Folded | None:
+        """How records are folded; nothing where something else is done."""
+        if not all(self.in_group(store, where) for store in stores):
+            return None
+        stored = self.groups[stores[0].leaf, stores[0].offset]
+        roots = [store.value for store in stores]
+        reads = [x for x in walk(*roots) if isinstance(x, Load)]
+        groups = {self.groups.get((x.leaf, x.offset)) for x in reads}
+        read = groups.pop() if groups else None
+        if groups or read is None or read[0].pairs or read[0].dtype is not stores[0].leaf.dtype:
+            return None
+        if [store.offset for store in stores] != list(stored[1]) or len(stored[1]) < 2 or read[0].dtype.wide:
+            return None
+        levels = _levels([load(read[0], at) for at in read[1]], roots)
+        return Folded(read, stored, levels) if levels else None
+
+    def _rows_left(self, folded: Folded, known: Known, where: Where) -> list[tuple[Lanes, int]]:
+        """Registers of rows one behind the other, and how many elements each has."""
+        leaf, places = folded.read
+        count, many = where.count, len(places)
+        first = self._group_places(load(leaf, places[0]), known, where)[0]
+        batch = max(1, count // (1 << (len(folded.stored[1]) - 1).bit_length()))
+        return [
+            x for r in range(0, count, batch) for x in self._batch(folded, first, range(r, r + batch), count * many)
+        ]
+
+    def _batch(self, folded: Folded, first: str, records: range, end: int) -> list[tuple[Lanes, int]]:
+        """The same of some records; `end` is where the last one ends."""
+        registers, lanes = self._loaded(folded.read, first, records, end), range(0)
+        for level in folded.levels:
+            made, wanted = list[tuple[Lanes, dict[tuple[int, int], int]]](), list[tuple[int, int, Pair]]()
+            wanted = [(r, k, pair) for r in records for k, pair in enumerate(level.pairs)]
+            while wanted:
+                here, sides = 0, (list[int](), list[int]())
+                lanes = range(registers[0][0].count)
+                while here < min(len(wanted), len(lanes)):
+                    r, _, pair = wanted[here]
+                    chosen = [_register_of(registers, (r, e), side) for e, side in zip(pair, sides, strict=True)]
+                    if any(len({*side, n}) > 2 for side, n in zip(sides, chosen, strict=True)):
+                        break
+                    for side, n in zip(sides, chosen, strict=True):
+                        side.extend([] if n in side else [n])
+                    here += 1
+                some, wanted = wanted[:here], wanted[here:]
+                each = (
+                    self._gathered(registers, side, [(r, pair[h]) for r, _, pair in some])
+                    for h, side in enumerate(sides)
+                )
+                made.append((self._made_of(level.like, *each), {(r, k): n for n, (r, k, _) in enumerate(some)}))
+            registers = made
+        return [(x, len(held)) for x, held in registers]
+
+    def _gathered(
+        self,
+        registers: Sequence[tuple[Lanes, Mapping[tuple[int, int], int]]],
+        of: Sequence[int],
+        wanted: list[tuple[int, int]],
+    ) -> Lanes:
+        """Elements of one register or of two, side by side."""
+        count, order = registers[of[0]][0].count, list[int]()
+        for key in wanted:
+            side = next(n for n, k in enumerate(of) if key in registers[k][1])
+            order.append(side * count + registers[of[side]][1][key])
+        order += [order[-1]] * (count - len(order))
+        return self._shuffled(registers[of[0]][0], registers[of[-1]][0], order)
+
+    def _loaded(
+        self, group: Group, first: str, records: range, end: int
+    ) -> list[tuple[Lanes, dict[tuple[int, int], int]]]:
+        """Registers that hold records, and where: several, or parts of one, of which the last ends with it."""
+        (leaf, places), out = group, list[tuple[Lanes, dict[tuple[int, int], int]]]()
+        many, dtype, count = len(places), leaf.dtype, REGISTER // leaf.dtype.bits
+        at_once = max(1, count // many)
+        starts = [*range(0, many - count, count), max(0, many - count)]
+        for r in range(records.start, records.stop, at_once):
+            for start in starts:
+                place = r * many + start
+                at = self.text.let(f"getelementptr {dtype.memory}, ptr {first}, i64 {place}", "ptr").name
+                some = min(count, end - place)
+                if some < count:
+                    mask = Lanes(str(first_lanes(some, count)), "i1", count)
+                    x = self._masked_load(at, dtype, mask)
+                else:
+                    load_of = f"load <{count} x {dtype.memory}>, ptr {at}, align {dtype.itemsize}"
+                    x = self.text.let(load_of, dtype.memory, count)
+                held = {divmod(place + n, many): n for n in range(some)}
+                out.append((self.in_register(x, dtype), held))
+        return out
+
+    def _store_rows(
+        self, folded: Folded, rows: Sequence[tuple[Lanes, int]], store: Store, known: Known, where: Where
+    ) -> None:
+        """What is left, as it lies: each over what the one before stored too much."""
+        leaf, places = folded.stored
+        first, at, end = self._group_places(store, dict(known), where)[0], 0, where.count * len(places)
+        for x, many in rows:
+            address = self.text.let(f"getelementptr {leaf.dtype.memory}, ptr {first}, i64 {at}", "ptr").name
+            mask = first_lanes(many, x.count) if at + x.count > end else None
+            self._wide_store(
+                self.in_memory(x, leaf.dtype), address, leaf.dtype, Where(where.axis, where.at, x.count, mask)
+            )
+            at += many
+
+
+def _register_of(
+    registers: Sequence[tuple[Lanes, Mapping[tuple[int, int], int]]], key: tuple[int, int], side: Sequence[int]
+) -> int:
+    """Which register has an element: one of these, if any has it."""
+    every = [*side, *range(len(registers))]
+    found: int = next(n for n in every if key in registers[n][1])
+    return found
+
+
+def _levels(row: list[Value], roots: Sequence[Value]) -> tuple[Level, ...]:
+    """The steps in which elements become what is stored; none where they do so otherwise."""
+    used: dict[Value, list[Value]] = {root: [root] for root in roots}
+    for node in walk(*roots):
+        for child in node.children:
+            used.setdefault(child, []).append(node)
+    found = list[Level]()
+    while row != list(roots):
+        at = {x: n for n, x in enumerate(row)}
+        users = [used.get(x, []) for x in row]
+        ops = [mine[0] for mine in users if len(mine) == 1]
+        if len(at) < len(row) or len(ops) < len(row):
+            return ()
+        made = dict[Op, Pair]()
+        for user in ops:
+            if not isinstance(user, Op) or len(user.args) != 2:
+                return ()
+            a, b = user.args
+            if a not in at or b not in at:
+                return ()
+            made[user] = (at[a], at[b])
+        like = next(iter(made))
+        if any((user.op, user.dtype) != (like.op, like.dtype) for user in made):
+            return ()
+        found.append(Level(like, tuple(made.values())))
+        row = list(made)
+    return tuple(found)

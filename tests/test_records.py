@@ -1,0 +1,68 @@
+"""Records of a few rows of a few columns, one behind the other, whose rows are folded in registers of several records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from exprten_jit import _machine
+from strategies import assert_same_bits, place
+
+import exprten as xt
+
+ROWS, COLUMNS = (2, 4, 8), (2, 3, 5, 7)
+TYPES = (np.float32, np.float64, np.int32, np.uint64)
+
+
+def numbers(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    chance = np.random.default_rng(sum(shape))
+    x = np.rint(chance.standard_normal(shape) * 9).astype(dtype)  # sums are exact in any order
+    if np.dtype(dtype).kind == "f":
+        x[chance.random(shape) < 0.1] = -0.0
+        x[chance.random(shape) < 0.05] = 0.0
+        x[chance.random(shape) < 0.01] = np.nan
+        x[chance.random(shape) < 0.01] = -np.inf
+    return x
+
+
+@pytest.mark.parametrize("bits", [None, 256])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", ["sum", "max", "min", "prod"])
+def test_records_of_any_number(name: str, dtype: Any, bits: int | None) -> None:
+    options: dict[str, Any] = {} if bits is None else {"vector_bits": bits}
+    for rows in ROWS:
+        for columns in COLUMNS:
+            for many in (1, 15, 16, 17, 33, 70):
+                x = numbers((many, rows, columns), dtype)
+                source = place(x)
+                value = getattr(xt, name)(xt.asarray(source.array), 1)
+                kind = {} if name in ("max", "min") else {"dtype": value.dtype}
+                with np.errstate(invalid="ignore"):
+                    want = getattr(x, name)(1, **kind)
+                target = place(np.full_like(want, 7))
+                with xt.options(num_threads=1, **options):
+                    xt.asarray(target.array)[...] = value
+                if name in ("max", "min"):
+                    assert_same_bits(np.abs(target.array), np.abs(want), str(x.shape))
+                    if np.dtype(dtype).kind == "f":
+                        plus, minus = ((x == 0) & (np.signbit(x) == sign) for sign in (False, True))
+                        signs = {"max": ~plus.any(1), "min": minus.any(1)}[name]
+                        np.testing.assert_array_equal(np.signbit(target.array)[want == 0], signs[want == 0])
+                else:
+                    np.testing.assert_allclose(target.array, want, rtol=1e-5 * (name == "prod"))
+                target.assert_untouched()
+
+
+def test_all_that_is_stored_are_folds_of_records() -> None:
+    if not _machine(None).scales:
+        pytest.skip("for AVX-512 alone")
+    x = xt.asarray(numbers((100, 8, 3), np.float32))
+    for value, taken in (
+        (xt.sum(x, 1), True),
+        (xt.max(x, 1), True),
+        (xt.sum(x, 1) + 1, False),
+        (xt.sum(x * x, 1), False),
+    ):
+        shuffles = xt.plan(xt.empty(value.shape), value).llvm.count("shufflevector")
+        assert (shuffles < 150) == taken  # to take columns apart, and to put them together, takes 300
