@@ -19,6 +19,7 @@ from .llvm_text import INDEX_TYPE, Lanes
 
 Run = Callable[[Sequence[Stmt], Known], None]
 NARROW = 16  # bits: of wider integers a vector holds too few rows for two passes over them, and of these where no lane is left over
+FEWEST_TIMES = 4  # as many rows as a vector holds: of fewer to join them takes longer than to take floats apart
 
 
 class Outer(Runs):
@@ -214,13 +215,14 @@ class Outer(Runs):
         lying = sought or self.rows_in_any_order(node, loop, items.width)
         if lying > 1:
             all_rows = self.placed_in_each if sought else self.all_in_any_order
+            least = 2 if sought else FEWEST_TIMES if node.dtype.kind == "f" else 1
             place = self._places([node], [self._identity([node], where.count)])
 
             def put(row: Row) -> None:
                 self._put([node], place, "0", row)
 
             self.text.either(
-                self.text.let(f"icmp slt i64 {extent}, {2 * lying if sought else lying}", "i1").name,
+                self.text.let(f"icmp slt i64 {extent}, {least * lying}", "i1").name,
                 lambda: put(self.by_groups(node, where, "0", extent, *rows)),
                 lambda: put(all_rows(node, loop, found, items, lying, extent, rows[1], fetch)),
             )
