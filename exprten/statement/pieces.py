@@ -100,7 +100,7 @@ def square_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> Tile | N
 
     for k in own:
         if k not in near and others(*near) * prod(min(SQUARE, shape[j]) for j in near) > room:
-            tile[k] = next((n for n in (2, 3) if shape[k] % n == 0), shape[k])
+            tile |= {k: next(n for n in (2, 3, shape[k]) if shape[k] % n == 0)}
     for k, other in (near[::-1], near):
         most = room // (others(*near) * (tile.get(other) or min(SQUARE, shape[other])))
         if most < shape[k]:

@@ -221,7 +221,7 @@ def packed_rows(
         on = [apply("equal", form[0], extent * (many * (1 + leaf.pairs))) for leaf, form in forms if form]
         if len(on) == len(forms):  # else the rows of the outer index that lies as far behind
             on_it = _either(follow, reduce(both, on))
-            further = apply("maximum", index(ON_FURTHER // nbytes) // apply("maximum", extent, index(1)), index(1))
+            further = _rows_on(ON_FURTHER // nbytes, extent)
             shifts = {axis: apply("where", on_it, shifts[axis], index(0)), a: apply("where", on_it, index(0), further)}
             follow = TRUE
     if follow is FALSE:
@@ -249,20 +249,24 @@ def lying_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value, bound: Con
     if not found:
         return []
     size = max(x.leaf.itemsize for x in found)
-    along = extent >= ON_FURTHER // wide
+    along, on = extent >= ON_FURTHER // wide, ON_FURTHER // size
+    there: dict[Value, Value]
     far = kernel.every >= FAR_BYTES // (kernel.down * max(wide, size))
-    there: dict[Value, Value] = {axis: axis + ON_FURTHER // size}
-    if outer:
-        rows = apply("maximum", index(ON_FURTHER // (kernel.down * size)) // extent, index(1))
-        shifts = (index(ON_FURTHER // size), index(0)) if size < wide else (index(0), index(0))
-        there = {
-            axis: axis + apply("where", along, *shifts),
-            outer[-1]: outer[-1] + apply("where", along, index(0), rows),
-        }
+    if not outer:
+        far, there = both(far, along), {axis: axis + on}
+    elif size < wide:
+        rows = _rows_on(on // kernel.down, extent)
+        shifts = apply("where", along, index(on), index(0)), apply("where", along, index(0), rows)
+        there = {axis: axis + shifts[0], outer[-1]: outer[-1] + shifts[1]}
     else:
-        far = both(far, along)
+        far, there = both(far, negation(along)), {outer[-1]: outer[-1] + _rows_on(on // kernel.down, extent)}
     ahead = tuple(load(x.leaf, substitute(x.offset, there)) for x in found)
     return _with(stmt, ahead, far)
+
+
+def _rows_on(elements: int, extent: Value) -> Value:
+    """How many rows so many elements come to: one at least."""
+    return apply("maximum", index(elements) // apply("maximum", extent, index(1)), index(1))
 
 
 def _with(stmt: Vector, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:
