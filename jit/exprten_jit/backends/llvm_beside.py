@@ -7,7 +7,7 @@ taken abreast. Where rows lie side by side in memory those of a group come with 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeGuard
 
@@ -25,6 +25,17 @@ from .llvm_text import INDEX_TYPE, Lanes
 
 Rows = tuple[Callable[[str], list[Row]], Callable[[str], Row]]  # the rows of a group from index k on; row k
 Fetch = Callable[[str, int], None]  # of so many rows from index k on
+
+
+@dataclass(frozen=True)
+class Lying:
+    """All rows of some items, `rows` of each in a vector as they lie: how many there are, what gives one of each, and what fetches them."""
+
+    items: Items
+    rows: int
+    extent: str
+    row: Callable[[str], Row]
+    fetch: Fetch
 
 
 class Beside(InItems):
@@ -88,30 +99,21 @@ class Beside(InItems):
         x = in_order(self._carry("0", str(many * node.order.block), steps * rows, nothing, step), join)
         return self._rows_joined(node, x, items, rows)
 
-    def all_in_any_order(
-        self,
-        node: Fold,
-        loop: Vector,
-        known: Known,
-        items: Items,
-        rows: int,
-        extent: str,
-        row: Callable[[str], Row],
-        fetch: Fetch,
-    ) -> Row:
-        """All rows of each item, `rows` in a vector as they lie, the last ones one by one."""
-        t, join, many = self.text, partial(self.join, node), len(items.each)
+    def all_in_any_order(self, node: Fold, loop: Vector, known: Known, of: Lying) -> Row:
+        """All rows of each item, some in a vector as they lie, the last ones one by one."""
+        t, join, items, rows = self.text, partial(self.join, node), of.items, of.rows
+        many = len(items.each)
         _, at = self._lying(node, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many)
-        whole = t.index("and", extent, -rows)
+        whole = t.index("and", of.extent, -rows)
         nothing = self._identity([node], rows * items.width * many)
 
         def step(k: str, sums: list[Row]) -> list[Row]:
-            fetch(k, rows)
+            of.fetch(k, rows)
             return [join(sums[0], at(k))]
 
         (x,) = self._carry("0", whole, rows, [nothing], step)
         sums = self._rows_joined(node, x, items, rows)
-        return self._carry(whole, extent, 1, [sums], lambda k, sums: [join(sums[0], row(k))])[0]
+        return self._carry(whole, of.extent, 1, [sums], lambda k, sums: [join(sums[0], of.row(k))])[0]
 
     def _lying(
         self,

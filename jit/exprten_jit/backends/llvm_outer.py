@@ -12,7 +12,7 @@ from ..reducers import is_known
 from ..rewrite import affine, walk
 from ..vectors import computed
 from .llvm_accumulators import Row
-from .llvm_beside import Fetch, nothing_fetched
+from .llvm_beside import Fetch, Lying, nothing_fetched
 from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes
@@ -224,7 +224,7 @@ class Outer(Runs):
             self.text.either(
                 self.text.let(f"icmp slt i64 {extent}, {least * lying}", "i1").name,
                 lambda: put(self.by_groups(node, where, "0", extent, *rows)),
-                lambda: put(all_rows(node, loop, found, items, lying, extent, rows[1], fetch)),
+                lambda: put(all_rows(node, loop, found, Lying(items, lying, extent, rows[1], fetch))),
             )
             sums = self._get([node], place, "0", where.count)
         elif self.nest.kernel.tall:

@@ -7,6 +7,7 @@ leaves everything to the full rule.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from ..dtypes import BOOL, DTYPES, INDEX
@@ -15,7 +16,7 @@ from ..nest import Vector
 from ..reducers import in_order
 from ..vectors import computed
 from .llvm_accumulators import Row
-from .llvm_beside import Beside, Fetch
+from .llvm_beside import Beside, Lying
 from .llvm_extremes import alone, is_position
 from .llvm_memory import Items, Known
 from .llvm_text import INDEX_TYPE, Lanes
@@ -116,22 +117,13 @@ class Places(Beside):
             found = t.select(t.let(f"icmp ne {bits}, 0", "i1").name, row, found)
         return found
 
-    def placed_in_each(
-        self,
-        node: Fold,
-        loop: Vector,
-        known: Known,
-        items: Items,
-        rows: int,
-        extent: str,
-        row: Callable[[str], Row],
-        fetch: Fetch,
-    ) -> Row:
+    def placed_in_each(self, node: Fold, loop: Vector, known: Known, of: Lying) -> Row:
         """The extreme of all rows of each item, no more than a block, and where it stands: it is found first, then its first place, counted in
-        integers as wide as it is. `rows` are taken at once as they lie, the last ones one by one.
+        integers as wide as it is. Some rows are taken at once as they lie, the last ones one by one.
         """
-        t, extreme, many, few = self.text, alone(node), len(items.each), self.nest.kernel.few
-        (best,) = self.all_in_any_order(extreme, loop, known, items, rows, extent, lambda k: row(k)[:1], fetch)
+        t, extreme, few = self.text, alone(node), self.nest.kernel.few
+        items, rows, extent, row, many = of.items, of.rows, of.extent, of.row, len(of.items.each)
+        (best,) = self.all_in_any_order(extreme, loop, known, replace(of, row=lambda k: row(k)[:1]))
         each, kind = rows * items.width, f"i{node.dtypes[0].bits}"
         _, at = self._lying(extreme, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many)
         wanted = self._shuffled(best, best, [n * items.width + c % few for n in range(many) for c in range(each)])

@@ -18,7 +18,8 @@ from .llvm_neighbours import Neighbours
 from .llvm_text import Lanes
 
 REGISTER = 512  # bits: of shorter ones no instruction takes lanes from two at will
-Pair = tuple[int, int]  # of a row's elements
+Pair = tuple[int, int]  # elements of a record
+Place = tuple[int, int]  # a record, and an element of it
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,23 @@ class Folded:
     read: Group
     stored: Group
     levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True)
+class Register:
+    """Lanes, and which of them holds what."""
+
+    lanes: Lanes
+    held: Mapping[Place, int]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The registers from which the first and the second elements of so many pairs come."""
+
+    first: Sequence[int]
+    second: Sequence[int]
+    many: int
 
 
 class Records(Neighbours):
@@ -83,49 +101,33 @@ class Records(Neighbours):
 
     def _batch(self, folded: Folded, first: str, records: range, end: int) -> list[tuple[Lanes, int]]:
         """The same of some records; `end` is where the last one ends."""
-        registers, lanes = self._loaded(folded.read, first, records, end), range(0)
+        registers = self._loaded(folded.read, first, records, end)
         for level in folded.levels:
-            made, wanted = list[tuple[Lanes, dict[tuple[int, int], int]]](), list[tuple[int, int, Pair]]()
-            wanted = [(r, k, pair) for r in records for k, pair in enumerate(level.pairs)]
-            while wanted:
-                here, sides = 0, (list[int](), list[int]())
-                lanes = range(registers[0][0].count)
-                while here < min(len(wanted), len(lanes)):
-                    r, _, pair = wanted[here]
-                    chosen = [_register_of(registers, (r, e), side) for e, side in zip(pair, sides, strict=True)]
-                    if any(len({*side, n}) > 2 for side, n in zip(sides, chosen, strict=True)):
-                        break
-                    for side, n in zip(sides, chosen, strict=True):
-                        side.extend([] if n in side else [n])
-                    here += 1
-                some, wanted = wanted[:here], wanted[here:]
+            left = [(r, k, pair) for r in records for k, pair in enumerate(level.pairs)]
+            made = list[Register]()
+            while left:
+                sides = _sources(registers, [(r, pair) for r, _, pair in left])
+                some, left = left[: sides.many], left[sides.many :]
                 each = (
-                    self._gathered(registers, side, [(r, pair[h]) for r, _, pair in some])
-                    for h, side in enumerate(sides)
+                    self._gathered(registers, of, [(r, pair[n]) for r, _, pair in some])
+                    for n, of in enumerate((sides.first, sides.second))
                 )
-                made.append((self._made_of(level.like, *each), {(r, k): n for n, (r, k, _) in enumerate(some)}))
+                held = {(r, k): lane for lane, (r, k, _) in enumerate(some)}
+                made.append(Register(self._made_of(level.like, *each), held))
             registers = made
-        return [(x, len(held)) for x, held in registers]
+        return [(x.lanes, len(x.held)) for x in registers]
 
-    def _gathered(
-        self,
-        registers: Sequence[tuple[Lanes, Mapping[tuple[int, int], int]]],
-        of: Sequence[int],
-        wanted: list[tuple[int, int]],
-    ) -> Lanes:
+    def _gathered(self, registers: Sequence[Register], of: Sequence[int], wanted: Sequence[Place]) -> Lanes:
         """Elements of one register or of two, side by side."""
-        count, order = registers[of[0]][0].count, list[int]()
-        for key in wanted:
-            side = next(n for n, k in enumerate(of) if key in registers[k][1])
-            order.append(side * count + registers[of[side]][1][key])
+        one, other = registers[of[0]], registers[of[-1]]
+        count = one.lanes.count
+        order = [one.held[x] if x in one.held else count + other.held[x] for x in wanted]
         order += [order[-1]] * (count - len(order))
-        return self._shuffled(registers[of[0]][0], registers[of[-1]][0], order)
+        return self._shuffled(one.lanes, other.lanes, order)
 
-    def _loaded(
-        self, group: Group, first: str, records: range, end: int
-    ) -> list[tuple[Lanes, dict[tuple[int, int], int]]]:
-        """Registers that hold records, and where: several, or parts of one, of which the last ends with it."""
-        (leaf, places), out = group, list[tuple[Lanes, dict[tuple[int, int], int]]]()
+    def _loaded(self, group: Group, first: str, records: range, end: int) -> list[Register]:
+        """Registers that hold records: several each, or a part of one, of which the last ends with it."""
+        (leaf, places), out = group, list[Register]()
         many, dtype, count = len(places), leaf.dtype, REGISTER // leaf.dtype.bits
         at_once = max(1, count // many)
         starts = [*range(0, many - count, count), max(0, many - count)]
@@ -141,7 +143,7 @@ class Records(Neighbours):
                     load_of = f"load <{count} x {dtype.memory}>, ptr {at}, align {dtype.itemsize}"
                     x = self.text.let(load_of, dtype.memory, count)
                 held = {divmod(place + n, many): n for n in range(some)}
-                out.append((self.in_register(x, dtype), held))
+                out.append(Register(self.in_register(x, dtype), held))
         return out
 
     def _store_rows(
@@ -159,12 +161,23 @@ class Records(Neighbours):
             at += many
 
 
-def _register_of(
-    registers: Sequence[tuple[Lanes, Mapping[tuple[int, int], int]]], key: tuple[int, int], side: Sequence[int]
-) -> int:
+def _sources(registers: Sequence[Register], wanted: Sequence[tuple[int, Pair]]) -> Sources:
+    """Where the first pairs come from: as many as fill a register, and come from two at most on each side."""
+    sides, many = (list[int](), list[int]()), 0
+    for r, pair in wanted[: registers[0].lanes.count]:
+        chosen = [_register_of(registers, (r, e), side) for e, side in zip(pair, sides, strict=True)]
+        if any(len({*side, n}) > 2 for side, n in zip(sides, chosen, strict=True)):
+            break
+        for side, n in zip(sides, chosen, strict=True):
+            side.extend([] if n in side else [n])
+        many += 1
+    return Sources(*sides, many)
+
+
+def _register_of(registers: Sequence[Register], wanted: Place, side: Sequence[int]) -> int:
     """Which register has an element: one of these, if any has it."""
     every = [*side, *range(len(registers))]
-    found: int = next(n for n in every if key in registers[n][1])
+    found: int = next(n for n in every if wanted in registers[n].held)
     return found
 
 
