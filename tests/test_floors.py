@@ -30,7 +30,7 @@ FLOORS = {
         "needed piece unrolled",
         "beforehand text check interpret",
         "bring",
-        "nest",
+        "chain nest",
         "nesttext",
         "vectors",
         "cuts placing keeping within",

@@ -17,7 +17,7 @@ from .traffic import least
 LONG = 64  # elements of a row: of so many one axis is enough
 MOVED = 256  # the same of what fills memory: rows that are no lines are joined, and stored past the caches; no chain but for its first axis has more
 DEEP = MOST_WOVEN + 1  # and of what runs on along other axes
-MOST_SQUARED = 32  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
+MOST_SQUARED = 48  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
 TILE, FOLDED_TILE = 128, 64  # columns of a tile, and of one of what is made of folds
 LEAST = 2048  # elements of a statement: for fewer no table is worth making
@@ -43,7 +43,8 @@ def flat_axes(
         any(s[inner] not in (0, 1) and not s[rows[-1]] for s in strides)
         or (deep and bool(found.folds) and sum(s[inner] not in (0, 1) and s[rows[-1]] == 1 for s in strides) > 1)
     )
-    if not others or (len(columns) + len(rows) < 2 + (len(rows) > 0) and not across):
+    within = _within(found, axes, columns, rows, lengths, strides)
+    if not others or (len(columns) + len(rows) < 2 + (len(rows) > 0) and not across and not (rows and within)):
         return None
     if lengths[inner] > MOST_WOVEN and not any(all(s) for s in others):  # what is broadcast is read as it is
         return None
@@ -54,7 +55,6 @@ def flat_axes(
         return None
     along, down = (_running(strides, chain, lengths) for chain in (columns, rows))
     paired = _paired(found, strides, columns, rows, lengths)
-    within = _within(found, axes, columns, rows, lengths, strides)
     return Flat(tuple(columns), tuple(rows), along, down, deep, paired, lengths[inner] if paired else 1, within)
 
 

@@ -8,13 +8,14 @@ after the other. How far from its first each element of a row lies is in a table
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import prod
 
-from .bring import FEWEST_BETWEEN, Bring, Offsets, Spread
+from .bring import FEWEST_BETWEEN, Bring, Spread
+from .chain import Chain
 from .derived import apply
 from .dtypes import BOOL, INDEX
-from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local
+from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local, negation
 from .ir import axis as named_axis
 from .kernel import Kernel
 from .nest import LINE, Blocks, Fetch, Loop, Machine, Nest, Stmt, Vector
@@ -25,82 +26,16 @@ from .vectors import FAR_BYTES, roots_of
 
 LONG, DEEP = 128, 16  # elements of a tile along the target, and along a source
 LONGEST = 2 * LONG  # where nothing is turned
-# bytes along a target that is stored past the caches, where rows of a tile are not whole lines: those at its ends go through them; and
-# where they are, turned: of more the source's lines, which may all have the same place, would not stay in the second cache
-WIDE, WIDE_TURNED, STRIP_BYTES = 6144, 2048, 256
+STRIP_BYTES = 256  # of rows that are whole lines, turned: of more the source's lines, which may all have the same place, would not stay in the second cache
 MOST_DEEP = 2 * DEEP  # where that runs on over several axes
 BOTH, BOTH_BYTES = 64, 256  # of both, where something is computed along the source and has no more bytes
 MOST_LANES = 16
 STAYS = 512 << 10  # bytes of a piece that are still in the second cache when they are read again
 FETCHED = 2 * DEEP  # elements of a column of a tile: of so many they are fetched for what is made of them
-MANY = 4  # tiles along the rows: of fewer those along the columns are fetched
+ROWS = 256  # of tiles: of no more what is fetched stays in the second cache until all are done
 ROOM = 96 << 10  # bytes of scratch: folds that were computed before may have as much as `beforehand.ROOM`
 COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
-
-
-@dataclass
-class _Chain:
-    """Axes that are taken as one, of which `index` counts the elements: of the outermost one from `start` to `end`, `most` elements in all, or `wide`
-    ones, if there may be more. Of `running` leaves they follow each other.
-    """
-
-    axes: tuple[tuple[Axis, Value], ...]
-    index: Axis
-    start: Local
-    end: Local
-    most: int
-    running: frozenset[str]
-    wide: Value | None = None
-    tables: dict[tuple[Value, ...], Leaf] = field(default_factory=dict)
-
-    @property
-    def inner(self) -> Value:
-        return prod((extent for _, extent in self.axes[1:]), start=index(1))
-
-    @property
-    def each(self) -> Value:
-        """Indices of the outermost axis at a time."""
-        if self.wide is None:
-            return index(self.most) // self.inner
-        return apply("maximum", self.wide // self.inner, index(1))
-
-    @property
-    def many(self) -> Value:
-        """Elements of a tile."""
-        return (self.end - self.start) * self.inner
-
-    @property
-    def between(self) -> Value:
-        """Indices of the axis before the innermost in a tile."""
-        return self.axes[-2][1] if len(self.axes) > 2 else self.end - self.start
-
-    def moved(self, leaf: Leaf, offset: Value) -> Value:
-        """An offset in terms of the index."""
-        if not any(a in offset.free for a, _ in self.axes):
-            return offset
-        forms = [affine(offset, a) for a, _ in self.axes]
-        strides = tuple(form[0] for form in forms if form is not None)
-        assert len(strides) == len(self.axes), "an operand lies at regular distances"
-        base = substitute(offset, {a: self.start if n == 0 else index(0) for n, (a, _) in enumerate(self.axes)})
-        if len(self.axes) == 1:
-            return base + self.index * strides[0]
-        if leaf.name in self.running:
-            return base + self.index
-        table = self.tables.setdefault(strides, Leaf(f"{self.index.name}s{len(self.tables)}", INDEX))
-        return base + load(table, self.index)
-
-    @property
-    def offsets(self) -> list[Offsets]:
-        """The tables; none without axes."""
-        if not self.tables:
-            return []
-        axes = ((self.axes[0][0], self.each), *self.axes[1:])
-        return [
-            Offsets(
-                leaf, axes, sum((a * s for (a, _), s in zip(axes, strides, strict=True)), start=index(0)), self.most
-            )
-            for strides, leaf in self.tables.items()
-        ]
+ONE_INDEX = index(1)
 
 
 def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
@@ -116,13 +51,10 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
         long, deep = BOTH, BOTH if all(x.dtype.itemsize <= BOTH_BYTES // BOTH for x in made) else MOST_DEEP
     if past is None:
         return _nest(kernel, machine, long, None, deep, made, None)
-    size, nest = kernel.stores[0].leaf.itemsize, None
+    nest = None
     if not made and not flat.paired:
-        most = max(long, (WIDE_TURNED if turned else WIDE) // size)
-        each = STRIP_BYTES // size if turned else long
-        wide = apply("where", _in_lines(kernel, each), index(each), index(most))
-        wide = apply("where", past, wide, index(long))
-        nest = _nest(kernel, machine, most, wide, deep, made, past)
+        each = STRIP_BYTES // kernel.stores[0].leaf.itemsize if turned else long
+        nest = _nest(kernel, machine, long, each, deep, made, past)
     return nest or _nest(kernel, machine, long, None, deep, made, both(past, _in_lines(kernel, long)))
 
 
@@ -141,19 +73,25 @@ def _nest(
     kernel: Kernel,
     machine: Machine,
     long: int,
-    wide: Value | None,
+    each: int | None,
     deep: int,
     made: Sequence[Value],
     past: Value | None,
 ) -> Nest | None:
     """The loop nest with tiles of at most so many elements along the target and along a source; None where scratch has no room. Where it is `past`,
-    rows are stored past the caches.
+    rows are stored past the caches: with `each` whole lines, for which more is brought, but where so many elements are such.
     """
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
     extents, flat = dict(kernel.axes), kernel.flat
     left, right, top, bottom = (local(name, INDEX) for name in ("left", "right", "top", "bottom"))
-    columns = _Chain(_pairs(flat.columns, extents), COLUMN, left, right, long, frozenset(flat.along), wide)
-    rows = _Chain(_pairs(flat.rows, extents), ROW, top, bottom, deep, frozenset(flat.down))
+    columns = Chain(_pairs(flat.columns, extents), COLUMN, left, right, long, frozenset(flat.along))
+    if each is not None and past is not None:
+        line, lines = LINE // kernel.stores[0].leaf.itemsize, _in_lines(kernel, each)
+        columns.wide = apply("where", both(past, lines), index(each), index(long)) if each < long else index(long)
+        more = (columns.inner + (line - 2)) // columns.inner
+        columns.beyond = apply("where", both(past, negation(lines)), more, index(0))
+        columns.most += LONGEST + line
+    rows = Chain(_pairs(flat.rows, extents), ROW, top, bottom, deep, frozenset(flat.down))
     tiles = _Tiles(kernel, machine, columns, rows if flat.rows else None, made, past)
     if sum(many * leaf.dtype.itemsize for many, leaf in tiles.scratch) > ROOM:
         return None
@@ -231,8 +169,8 @@ class _Tiles:
         self,
         kernel: Kernel,
         machine: Machine,
-        columns: _Chain,
-        rows: _Chain | None,
+        columns: Chain,
+        rows: Chain | None,
         along_rows: Sequence[Value],
         past: Value | None,
     ) -> None:
@@ -290,25 +228,31 @@ class _Tiles:
         lanes = min(MOST_LANES, self.machine.vector_bits // x.leaf.dtype.bits)
         into = Leaf(f"brought{len(self.brought)}", x.leaf.dtype)
         return Bring(
-            into, x, COLUMN, self.columns.many, ROW, index(1), COLUMN, lanes, False, None, None, self.length,
+            into, x, COLUMN, self.columns.reach, ROW, index(1), COLUMN, lanes, False, None, None, self.length,
             *((self._further(origin), self.far) if origin else ()),
         )  # fmt: skip
 
     def _further(self, x: Load) -> Value:
-        """How many elements further a later tile reads: the next one along the rows, or where there are few tiles along these that along the columns, or of
-        the next outer index.
+        """How many elements further a later tile reads: the next one of the outermost loop of which one turn stays in the second cache, where
+        that has several.
         """
-        inner = {a for chain in (self.columns, self.rows) if chain for a, _ in chain.axes}.union(self.within)
-        outer = [(a, n) for a, n in self.original.axes if a not in inner]
-        steps = [(a, index(1), n) for a, n in outer[-1:]]
-        steps += [(chain.axes[0][0], chain.each, chain.axes[0][1]) for chain in (self.columns, self.rows) if chain]
-        found: Value = index(0)
-        for n, (a, each, extent) in enumerate(steps):
+
+        def step(a: Axis, each: Value = ONE_INDEX) -> Value:
             form = affine(x.offset, a)
-            here = form[0] * each if form else index(0)
-            many = MANY if self.rows and n == len(steps) - 1 else 1
-            found = here if n == 0 else apply("where", extent > each * many, here, found)
-        return found
+            return form[0] * each if form else index(0)
+
+        (first, extent), each = self.columns.axes[0], self.columns.each
+        inner = {a for chain in (self.columns, self.rows) if chain for a, _ in chain.axes}.union(self.within)
+        outer = [step(a) for a, _ in self.original.axes if a not in inner]
+        along = apply("where", extent > each, step(first, each), outer[-1]) if outer else step(first, each)
+        if self.rows is None and not self.within:
+            return along
+        (a, many), count = self.rows.axes[0] if self.rows else (first, index(0)), index(1)
+        found = step(a, self.rows.each) if self.rows else along
+        count = many * self.rows.inner if self.rows else count
+        for a, n in reversed([pair for pair in self.original.axes if pair[0] in self.within]):
+            found, count = apply("where", index(ROWS) >= count, step(a), found), count * n
+        return apply("where", index(ROWS) >= count, along, found)
 
     def _apart(self, roots: Iterable[Value]) -> list[Value]:
         """What is loaded, and the largest values that are one for a row of the target's innermost axis, but not for all columns."""
@@ -341,7 +285,7 @@ class _Tiles:
         if inner not in value.free:
             into = Leaf(f"brought{len(self.brought)}", value.dtype)
             lanes = min(MOST_LANES, self.machine.vector_bits // value.dtype.computed.bits)
-            self.brought.append(Spread(into, x, COLUMN, columns.many, few, lanes, self.length))
+            self.brought.append(Spread(into, x, COLUMN, columns.reach, few, lanes, self.length))
             return load(into, COLUMN)
         assert isinstance(value, Load) and isinstance(x, Load), "an operation along the target's row is computed there"
         if steps(x, COLUMN) in (1, -1):
@@ -423,20 +367,25 @@ class _Tiles:
         needed += [y for x in self.brought if isinstance(x, Bring) for y in (x.further, x.far)]
         needed += [*roots_of(self.made), *([self.far] if self.rows else []), *([self.read_again] if self.later else [])]
         needed += [self.past] if self.past is not None else []
+        needed += [self.columns.indices, self.columns.reach] if self.columns.beyond is not None else []
         return place([*roots_of(self.kernel.stores), *needed], self.machine, bound, done)
 
     def _row(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """A row of a tile: of whole lines of a large target it is stored past the caches."""
-        stores, many = self.kernel.stores, self.columns.many
-        stmts = loop_over(self.kernel, self.machine, COLUMN, index(0), many, stores, bound, done)
+        stores, columns = self.kernel.stores, self.columns
+        stmts = loop_over(self.kernel, self.machine, COLUMN, index(0), columns.many, stores, bound, done)
+        lines = None
+        if columns.beyond is not None:
+            alone = [apply("equal", x, index(0)) for x in (columns.start, columns.beyond)]
+            lines = apply("logical_or", *alone), columns.reach
         return [
-            replace(s, stream=self.past, peeled=self.past is not None and s.masked)
+            replace(s, stream=self.past, peeled=self.past is not None and s.masked, lines=lines)
             if isinstance(s, Vector) and s.lanes > 1
             else s
             for s in stmts
         ]
 
-    def _blocks(self, chain: _Chain, body: Sequence[Stmt]) -> Blocks:
+    def _blocks(self, chain: Chain, body: Sequence[Stmt]) -> Blocks:
         """A loop over tiles."""
         (a, extent), scratch = chain.axes[0], self.scratch if chain is self.columns else ()
         start, end = chain.start, chain.end

@@ -95,9 +95,8 @@ class Reduce:
     steps: int = 1
 
 
-WAITING_BYTES = (
-    48 << 10
-)  # of rows of results that wait: the more rows of blocks there are, the fewer columns are taken at a time
+# of rows of results that wait: the more rows of blocks there are, the fewer columns are taken at a time
+WAITING_BYTES = 48 << 10
 
 
 @dataclass(frozen=True)
@@ -134,6 +133,7 @@ class Vector:
     holds, a large target that is not read is stored past the caches, of a `peeled` one from the first line on. `ahead` will be read soon, and is fetched where `far` holds, what is
     `near` into the first cache. A `short` one has masked steps only; of a `whole` one the last ends where the row does, if it has a step or more. Of a `woven` one two
     vectors are taken from alternating elements: of a number that is the upper half of a float, one is then a shift away and the other a mask. Elements of `groups` are read together.
+    A part of a row has `lines`, whether the row begins with it and up to where there are elements: past the caches those that begin in it are stored, whole.
     """
 
     axis: Axis
@@ -152,6 +152,7 @@ class Vector:
     groups: tuple[Group, ...] = ()
     near: bool = False
     peeled: bool = False
+    lines: tuple[Value, Value] | None = None
 
 
 @dataclass(frozen=True)
@@ -265,8 +266,7 @@ class Fetch:
 @dataclass(frozen=True)
 class Blocks:
     """From `low` to `high`, `side` indices at a time, from `start` to `end`; where less than `least` would be left, these too. `scratch` is
-    memory for so many elements of each leaf.
-    With `past` the target runs on along this axis. `ahead` are the first index of the next block and 0, or after the last block the first
+    memory for so many elements of each leaf. With `past` the target runs on along this axis. `ahead` are the first index of the next block and 0, or after the last block the first
     one's and `around`: how far it is along the axis of the loop around this one. Of each index the body runs over `inner` elements.
     """
 

@@ -168,6 +168,8 @@ class _Lines:
             else f"{stmt.lanes} x {stmt.unroll}{' woven' * stmt.woven}, {tail}"
         )
         steps = f" by {many}" if stmt.lanes > 1 else ""
+        if stmt.lines:
+            steps += f", whole lines from tile to tile, of {self.value(stmt.lines[1])}"
         self.lines.append(f"{pad}for {stmt.axis.name} in {self.value(stmt.low)}..{self.value(stmt.high)}{steps}")
         for store in stmt.stores:
             shared = self.namer.lines(store.value, whole=True)

@@ -43,39 +43,38 @@ class Brought(Tiles):
     def bring(self, stmt: Bring, known: Known) -> None:
         """A tile, or a row of one."""
         t, columns = self.text, self.value(stmt.columns, known, None).name
-        if stmt.far is not FALSE:
-            t.when(self.value(stmt.far, known, None).name, partial(self._fetch_later, stmt, known, columns))
+        unit, between = (x and self.value(x, known, None).name for x in (stmt.unit, stmt.between))
         if stmt.turned:
             self._in_squares(stmt, known, columns)
-        elif stmt.unit is not None and stmt.between is not None:
-            unit, between = (self.value(x, known, None).name for x in (stmt.unit, stmt.between))
-            fits = t.let(
-                f"icmp ule i64 {t.index('sub', unit, FEWEST_BETWEEN)}, {stmt.lanes - FEWEST_BETWEEN}", "i1"
-            ).name
-            t.either(
-                fits,
-                lambda: self._units_between(stmt, known, columns, unit, between),
-                lambda: self._each_alone(stmt, known, columns),
-            )
-        elif stmt.unit is not None:
-            self._few_at_a_time(stmt, known, columns, self.value(stmt.unit, known, None).name)
+        elif unit and not between:
+            few, far = partial(self._few_at_a_time, stmt, columns=columns, unit=unit), self.value(stmt.far, known, None)
+            with_next, alone = (partial(few, dict(known), fetching=x) for x in (True, False))
+            alone() if stmt.far is FALSE else t.either(far.name, with_next, alone)
         else:
-            self._each_alone(stmt, known, columns)
+            if stmt.far is not FALSE:
+                t.when(self.value(stmt.far, known, None).name, partial(self._fetch_later, stmt, known, columns))
+            if unit and between:
+                fits = t.let(
+                    f"icmp ule i64 {t.index('sub', unit, FEWEST_BETWEEN)}, {stmt.lanes - FEWEST_BETWEEN}", "i1"
+                ).name
+                t.either(
+                    fits,
+                    lambda: self._units_between(stmt, known, columns, unit, between),
+                    lambda: self._each_alone(stmt, known, columns),
+                )
+            else:
+                self._each_alone(stmt, known, columns)
 
     def _fetch_later(self, stmt: Bring, known: Known, columns: str) -> None:
         """The lines of what a later tile brings, into the second cache: in the first one all of a tile may have the same place."""
         t, dtype, known = self.text, stmt.load.leaf.dtype, dict(known)
         further = self.value(stmt.further, known, None).name
-        unit = self.value(stmt.unit, known, None).name if stmt.unit is not None else str(stmt.each)
+        unit = self.value(stmt.unit, known, None).name if stmt.unit is not None else "1"
         between = self.value(stmt.between, known, None).name if stmt.between is not None else "1"
-        rows = self.value(stmt.rows, known, None).name if stmt.turned else "1"
-        many = t.index("mul", rows, between if stmt.between is not None else unit)
-        nbytes = t.index("mul", many, dtype.itemsize)
+        nbytes = t.index("mul", between if stmt.between is not None else unit, dtype.itemsize)
 
         def lines(column: str) -> None:
-            first = t.further(self._from_and_to(stmt, known, column)[0], dtype.memory, further)
-            t.loop("0", nbytes, LINE, partial(self._fetch_line, first, SECOND))
-            self._fetch_line(first, SECOND, t.index("sub", nbytes, 1))
+            self._fetch_lines_of(t.further(self._from_and_to(stmt, known, column)[0], dtype.memory, further), nbytes)
 
         def some(first: str) -> str:
             if stmt.between is not None:
@@ -85,6 +84,11 @@ class Brought(Tiles):
             return t.index("add", first, t.index("mul", unit, between))
 
         t.repeat("0", columns, some)
+
+    def _fetch_lines_of(self, first: str, nbytes: str) -> None:
+        """What the lines from an address on hold, wherever in one that lies."""
+        self.text.loop("0", nbytes, LINE, partial(self._fetch_line, first, SECOND))
+        self._fetch_line(first, SECOND, self.text.index("sub", nbytes, 1))
 
     def _each_alone(self, stmt: Bring, known: Known, columns: str) -> None:
         t = self.text
@@ -108,9 +112,12 @@ class Brought(Tiles):
             source, to = self._from_and_to(stmt, known, t.index("add", column, k))
             t.put(f"store {memory} {t.let(f'load {memory}, ptr {source}', memory).name}, ptr {to}")
 
-    def _few_at_a_time(self, stmt: Bring, known: Known, columns: str, unit: str) -> None:
-        """Rows of few elements, in vectors no wider than has to be: of what is too much the next row overwrites."""
+    def _few_at_a_time(self, stmt: Bring, known: Known, columns: str, unit: str, fetching: bool) -> None:
+        """Rows of few elements, in vectors no wider than has to be: of what is too much the next row overwrites. Beside each the one of a later tile
+        is fetched, where that is: of all at once many would have to wait.
+        """
         t, dtype = self.text, stmt.into.dtype
+        further = self.value(stmt.further, known, None).name if fetching else "0"
 
         def rows(width: int) -> None:
             kind = f"<{width} x {dtype.memory}>"
@@ -122,6 +129,10 @@ class Brought(Tiles):
 
             def row(column: str) -> str:
                 source, to = self._from_and_to(stmt, known, column)
+                if fetching:
+                    nbytes = t.index("mul", unit, dtype.itemsize) if width == stmt.lanes else str(LINE)
+                    later = t.further(source, dtype.memory, further)
+                    t.loop("0", nbytes, LINE, partial(self._fetch_line, later, SECOND))
                 if width < stmt.lanes:
                     part(source, to, "0")
                 else:
@@ -200,6 +211,12 @@ class Brought(Tiles):
         """Squares, as many columns at a time as a vector has lanes."""
         t, each, dtype = self.text, stmt.each, stmt.into.dtype
         width, rows = stmt.lanes // each, self.value(stmt.rows, known, None).name
+        nbytes = t.index("mul", rows, each * dtype.itemsize)
+        far, further = (self.value(x, known, None).name for x in (stmt.far, stmt.further))
+
+        def fetch(places: Sequence[str]) -> None:
+            for place in places:
+                self._fetch_lines_of(t.further(place, dtype.memory, further), nbytes)
 
         def some(column: str) -> None:
             last = t.index("sub", columns, each)
@@ -207,6 +224,9 @@ class Brought(Tiles):
                 self._from_and_to(stmt, known, t.lesser(t.index("add", column, k * each), last))[0]
                 for k in range(width)
             ]
+
+            if stmt.far is not FALSE:
+                t.when(far, partial(fetch, places))
 
             def square(row: str) -> None:
                 mask = Lanes(self.below(t.index("mul", t.index("sub", rows, row), each), stmt.lanes), "i1", stmt.lanes)

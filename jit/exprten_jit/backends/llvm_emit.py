@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..bring import Bring, Spread
-from ..ir import TRUE, Load
+from ..ir import TRUE, Load, Value
 from ..nest import (
     FIRST,
     LINE,
@@ -216,6 +216,8 @@ class Loops(Outer):
             when = self.value(stmt.stream, known, None).name
             t.either(when, lambda: self._vector(past, dict(known)), lambda: self._vector(through, dict(known)))
             return
+        if stmt.lines and stmt.stream:
+            low, high = self._lined(stmt, *stmt.lines, known, low, high)
         if stmt.peeled and stmt.stream:
             low = self._peeled(stmt, known, low, high)
         total, wide = t.index("sub", high, low), stmt.lanes * stmt.unroll
@@ -252,13 +254,30 @@ class Loops(Outer):
         read = {x.leaf for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)}
         return self.nest.kernel.short > 0 and not any(leaf.name in self.given or leaf in read for leaf in into)
 
-    def _peeled(self, stmt: Vector, known: Known, low: str, high: str) -> str:
-        """Store up to the first line of the target; those behind it are stored past the caches."""
+    def _lined(self, stmt: Vector, begins: Value, reach: Value, known: Known, low: str, high: str) -> tuple[str, str]:
+        """From where to where a part of a row is stored: past the caches from its first line to the end of its last one, or up to its `reach`, and that with which
+        a row `begins` from there.
+        """
+        t, line = self.text, LINE // stmt.stores[0].leaf.itemsize
+        assert stmt.stream is not None, "a row that may be stored past the caches"
+        before = self._before_line(stmt, known, low)
+        behind = t.index("and", t.index("sub", before, t.index("sub", high, low)), line - 1)
+        past, whole, end = (self.value(x, known, None).name for x in (stmt.stream, begins, reach))
+        end = t.lesser(t.index("add", high, behind), end)
+        start = t.lesser(t.select(whole, low, t.index("add", low, before)), end)
+        return t.select(past, start, low), t.select(past, end, high)
+
+    def _before_line(self, stmt: Vector, known: Known, low: str) -> str:
+        """Elements before the first line of a target."""
         t, store, size = self.text, stmt.stores[0], stmt.stores[0].leaf.itemsize
         start, _ = self.first_place(store, stmt.axis, low, known)
         address = t.index("sdiv", t.let(f"ptrtoint ptr {start} to i64", INDEX_TYPE).name, size)
-        before = t.index("and", t.index("sub", "0", address), LINE // size - 1)
-        first = t.lesser(t.index("add", low, before), high)
+        return t.index("and", t.index("sub", "0", address), LINE // size - 1)
+
+    def _peeled(self, stmt: Vector, known: Known, low: str, high: str) -> str:
+        """Store up to the first line of the target; those behind it are stored past the caches."""
+        t = self.text
+        first = t.lesser(t.index("add", low, self._before_line(stmt, known, low)), high)
         t.loop(low, first, stmt.lanes, lambda i: self._masked(stmt, known, i, first))
         return first
 
@@ -294,8 +313,10 @@ class Loops(Outer):
         return last
 
     def _fence(self) -> None:
-        """Stores past the caches are ordered by nothing else."""
-        self.text.call_void("@llvm.x86.sse.sfence")
+        """Stores past the caches are ordered by nothing else: where there were some, their function ends with a fence. In between each would wait for
+        all that is on its way.
+        """
+        self.text.put(f"store i8 1, ptr {self.text.flag()}")
 
     def _tail(self, stmt: Vector, known: Known, low: str, high: str) -> None:
         t = self.text

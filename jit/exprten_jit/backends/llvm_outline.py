@@ -37,12 +37,14 @@ class Outlined(Loops):
         self.splats, self.waiting = {}, ""
 
     def _end(self, head: str) -> str:
-        self.text.put("ret void")
-        if not self.text.reserved and len(self.text.lines) > FEW_LINES:
-            self.text.reserve(
-                "i64"
-            )  # so that the stack is aligned, and no register is saved across two lines of the cache
-        body = "\n".join(["entry:", *self.text.reserved, *_needed(self.text.lines)])
+        t = self.text
+        if t.stored_past:
+            flag = t.let(f"load i8, ptr {t.stored_past}", "i8").name
+            t.when(t.let(f"icmp ne i8 {flag}, 0", "i1").name, lambda: t.call_void("@llvm.x86.sse.sfence"))
+        t.put("ret void")
+        if not t.reserved and len(t.lines) > FEW_LINES:
+            t.reserve("i64")  # so that the stack is aligned, and no register is saved across two lines of the cache
+        body = "\n".join(["entry:", *t.reserved, *_needed(t.lines)])
         return f"define {head} nounwind {{\n{body}\n}}"
 
     def _arguments(self) -> Known:

@@ -45,6 +45,7 @@ class Text:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.reserved: list[str] = []  # memory on the stack, taken once, at the entry
+        self.stored_past = ""  # what tells whether something was stored past the caches
         self.declared: dict[str, str] = {}
         self.block = "entry"
         self._names = 0
@@ -76,6 +77,13 @@ class Text:
         name = self.name()
         self.reserved.append(f"  {name} = alloca {what}, align 64")
         return name
+
+    def flag(self) -> str:
+        """A byte on the stack, 0 at the entry: whether something was stored past the caches."""
+        if not self.stored_past:
+            self.stored_past = self.reserve("i8")
+            self.reserved.append(f"  store i8 0, ptr {self.stored_past}")
+        return self.stored_past
 
     def declare(self, function: str, result: str, *types: str) -> None:
         self.declared.setdefault(function, f"declare {result} {function}({', '.join(types)})")

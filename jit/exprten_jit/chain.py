@@ -1,0 +1,91 @@
+"""Axes that are taken as one, of which tiles are computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from .bring import Offsets
+from .derived import apply
+from .dtypes import INDEX
+from .ir import Axis, Leaf, Local, Value, index, load
+from .rewrite import affine, substitute
+
+
+@dataclass
+class Chain:
+    """Axes that are taken as one, of which `index` counts the elements: of the outermost one from `start` to `end`, `most` elements in all, or `wide`
+    ones, if there may be more. Of `running` leaves they follow each other. What is brought has so many indices `beyond` the end, if there are.
+    """
+
+    axes: tuple[tuple[Axis, Value], ...]
+    index: Axis
+    start: Local
+    end: Local
+    most: int
+    running: frozenset[str]
+    wide: Value | None = None
+    beyond: Value | None = None
+    tables: dict[tuple[Value, ...], Leaf] = field(default_factory=dict)
+
+    @property
+    def inner(self) -> Value:
+        return prod((extent for _, extent in self.axes[1:]), start=index(1))
+
+    @property
+    def each(self) -> Value:
+        """Indices of the outermost axis at a time."""
+        if self.wide is None:
+            return index(self.most) // self.inner
+        return apply("maximum", self.wide // self.inner, index(1))
+
+    @property
+    def many(self) -> Value:
+        """Elements of a tile."""
+        return (self.end - self.start) * self.inner
+
+    @property
+    def indices(self) -> Value:
+        """Of the outermost axis, of which something is brought."""
+        if self.beyond is None:
+            return self.end - self.start
+        return apply("minimum", self.end + self.beyond, self.axes[0][1]) - self.start
+
+    @property
+    def reach(self) -> Value:
+        """Elements that are brought."""
+        return self.indices * self.inner
+
+    @property
+    def between(self) -> Value:
+        """Indices of the axis before the innermost of which something is brought."""
+        return self.axes[-2][1] if len(self.axes) > 2 else self.indices
+
+    def moved(self, leaf: Leaf, offset: Value) -> Value:
+        """An offset in terms of the index."""
+        if not any(a in offset.free for a, _ in self.axes):
+            return offset
+        forms = [affine(offset, a) for a, _ in self.axes]
+        strides = tuple(form[0] for form in forms if form is not None)
+        assert len(strides) == len(self.axes), "an operand lies at regular distances"
+        base = substitute(offset, {a: self.start if n == 0 else index(0) for n, (a, _) in enumerate(self.axes)})
+        if len(self.axes) == 1:
+            return base + self.index * strides[0]
+        if leaf.name in self.running:
+            return base + self.index
+        table = self.tables.setdefault(strides, Leaf(f"{self.index.name}s{len(self.tables)}", INDEX))
+        return base + load(table, self.index)
+
+    @property
+    def offsets(self) -> list[Offsets]:
+        """The tables; none without axes."""
+        if not self.tables:
+            return []
+        each = self.each if self.beyond is None else self.each + self.beyond
+        axes = ((self.axes[0][0], each), *self.axes[1:])
+        return [
+            Offsets(
+                leaf, axes, sum((a * s for (a, _), s in zip(axes, strides, strict=True)), start=index(0)), self.most
+            )
+            for strides, leaf in self.tables.items()
+        ]

@@ -1,0 +1,42 @@
+"""Large targets that several short axes make up, stored past the caches: whole lines from tile to tile, wherever a target begins."""
+
+import numpy as np
+import pytest
+from strategies import assert_same_bits
+
+import exprten as xt
+
+ALIGNED, MARK = 64, -7.0
+CASES = (  # what is read, and the order of its axes in the target
+    ((3000, 33, 23), (1, 0, 2)),  # rows of 23 elements are moved
+    ((9000, 48, 6), (1, 0, 2)),
+    ((6, 128, 2800), (2, 1, 0)),  # turned
+    ((8000, 24, 11), (2, 1, 0)),
+    ((4, 128, 4200), (2, 1, 0)),  # rows of a tile are whole lines
+    ((2100, 64, 16), (1, 0, 2)),
+)
+
+
+@pytest.mark.parametrize(("shape", "order"), CASES)
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("first", [0, 1, 15])
+def test_whole_lines_are_stored_wherever_a_target_begins(
+    shape: tuple[int, ...], order: tuple[int, ...], threads: int, first: int
+) -> None:
+    source = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    want = np.ascontiguousarray(source.transpose(order)) * np.float32(3)
+    room = np.full(want.size + 3 * ALIGNED, MARK, np.float32)
+    begin = -(room.ctypes.data // 4) % 16 + ALIGNED // 4 + first
+    target = room[begin : begin + want.size].reshape(want.shape)
+    with xt.options(num_threads=threads):
+        xt.asarray(target)[...] = xt.transpose(xt.asarray(source), order) * 3
+    assert_same_bits(target, want)
+    assert (room[:begin] == MARK).all() and (room[begin + want.size :] == MARK).all()
+
+
+def test_lines_are_whole_across_tiles_and_fenced_once() -> None:
+    source, target = xt.ones((3000, 33, 23)), xt.empty((33, 3000, 23))
+    plan = xt.plan(target, xt.transpose(source, (1, 0, 2)) * 3)
+    assert "whole lines" in str(plan.nest)
+    if "nontemporal" in plan.llvm:
+        assert plan.llvm.count("call void @llvm.x86.sse.sfence") == 1
