@@ -12,12 +12,13 @@ from .gather import Gathered, widest
 from .lying import MOST_WOVEN, rows_run_on
 from .orders import MAX_PERMUTED
 from .signature import Flat
-from .traffic import least
+from .traffic import least as least_moved
 
 LONG = 64  # elements of a row: of so many one axis is enough
 MOVED = 256  # the same of what fills memory: rows that are no lines are joined, and stored past the caches; no chain but for its first axis has more
 DEEP = MOST_WOVEN + 1  # and of what runs on along other axes
-MOST_SQUARED = 48  # elements along the target, or along a source: of more along both, squares are better turned as they are computed
+MOST_SQUARED = 47  # elements along the target, or along a source: of more along both, squares are better turned as they are computed, with few lanes idle
+MOST_ALONE = 32  # the same of one axis each, where loops are better inside of a tile
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
 TILE, FOLDED_TILE = 128, 64  # columns of a tile, and of one of what is made of folds
 LEAST = 2048  # elements of a statement: for fewer no table is worth making
@@ -43,13 +44,14 @@ def flat_axes(
         any(s[inner] not in (0, 1) and not s[rows[-1]] for s in strides)
         or (deep and bool(found.folds) and sum(s[inner] not in (0, 1) and s[rows[-1]] == 1 for s in strides) > 1)
     )
-    within = _within(found, axes, columns, rows, lengths, strides)
-    if not others or (len(columns) + len(rows) < 2 + (len(rows) > 0) and not across and not (rows and within)):
+    within, least = _within(found, axes, columns, rows, lengths, strides), min(lengths[k] for k in (inner, *rows[-1:]))
+    alone = len(columns) + len(rows) < 2 + (len(rows) > 0) and not across
+    if not others or (alone and not (rows and within and least <= MOST_ALONE)):
         return None
     if lengths[inner] > MOST_WOVEN and not any(all(s) for s in others):  # what is broadcast is read as it is
         return None
     if far and rows:
-        if min(lengths[inner], lengths[rows[-1]]) > MOST_SQUARED and not across:
+        if least > MOST_SQUARED and not across:
             return None
     elif lengths[inner] >= LONG and not moved:
         return None
@@ -80,7 +82,7 @@ def _within(
     ]
     few = (some for n in range(len(outer) + 1) for some in itertools.combinations(outer, n))
     orders = ((*(k for k in outer if k not in some), tiles, *some) for some in few)
-    order = least(orders, [*columns, *rows], operands, extents)
+    order = least_moved(orders, [*columns, *rows], operands, extents)
     return order[order.index(tiles) + 1 :]
 
 

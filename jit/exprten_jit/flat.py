@@ -17,7 +17,7 @@ from .derived import apply
 from .dtypes import BOOL, INDEX
 from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local, negation
 from .ir import axis as named_axis
-from .kernel import Kernel
+from .kernel import WHOLE, Kernel
 from .nest import LINE, Blocks, Fetch, Loop, Machine, Nest, Stmt, Vector
 from .past import are_multiples, large_target
 from .placing import loop_over, place
@@ -32,6 +32,7 @@ BOTH, BOTH_BYTES = 64, 256  # of both, where something is computed along the sou
 MOST_LANES = 16
 STAYS = 512 << 10  # bytes of a piece that are still in the second cache when they are read again
 FETCHED = 2 * DEEP  # elements of a column of a tile: of so many they are fetched for what is made of them
+MANY = 4  # tiles of a loop: the last one of fewer is too often
 ROWS = 256  # of tiles: of no more what is fetched stays in the second cache until all are done
 ROOM = 96 << 10  # bytes of scratch: folds that were computed before may have as much as `beforehand.ROOM`
 COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
@@ -229,12 +230,12 @@ class _Tiles:
         into = Leaf(f"brought{len(self.brought)}", x.leaf.dtype)
         return Bring(
             into, x, COLUMN, self.columns.reach, ROW, index(1), COLUMN, lanes, False, None, None, self.length,
-            *((self._further(origin), self.far) if origin else ()),
+            *((self._further(origin), self.far) if origin and origin.leaf.name != WHOLE else ()),  # that is in a cache
         )  # fmt: skip
 
     def _further(self, x: Load) -> Value:
-        """How many elements further a later tile reads: the next one of the outermost loop of which one turn stays in the second cache, where
-        that has several.
+        """How many elements further a later tile reads: the next one of the outermost loop that has several turns, of which one stays in the
+        second cache.
         """
 
         def step(a: Axis, each: Value = ONE_INDEX) -> Value:
@@ -244,15 +245,18 @@ class _Tiles:
         (first, extent), each = self.columns.axes[0], self.columns.each
         inner = {a for chain in (self.columns, self.rows) if chain for a, _ in chain.axes}.union(self.within)
         outer = [step(a) for a, _ in self.original.axes if a not in inner]
-        along = apply("where", extent > each, step(first, each), outer[-1]) if outer else step(first, each)
+        several = extent > each * (MANY if self.rows else 1)
+        along = apply("where", several, step(first, each), outer[-1]) if outer else step(first, each)
         if self.rows is None and not self.within:
             return along
-        (a, many), count = self.rows.axes[0] if self.rows else (first, index(0)), index(1)
-        found = step(a, self.rows.each) if self.rows else along
-        count = many * self.rows.inner if self.rows else count
+        found, count = along, index(1)
+        if self.rows:
+            a, many = self.rows.axes[0]
+            found, count = step(a, self.rows.each), many * self.rows.inner
         for a, n in reversed([pair for pair in self.original.axes if pair[0] in self.within]):
             found, count = apply("where", index(ROWS) >= count, step(a), found), count * n
-        return apply("where", index(ROWS) >= count, along, found)
+        stays = index(ROWS) >= count
+        return apply("where", stays if outer else both(stays, several), along, found)
 
     def _apart(self, roots: Iterable[Value]) -> list[Value]:
         """What is loaded, and the largest values that are one for a row of the target's innermost axis, but not for all columns."""
