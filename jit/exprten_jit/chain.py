@@ -14,8 +14,8 @@ from .rewrite import affine, substitute
 
 @dataclass
 class Chain:
-    """Axes that are taken as one, of which `index` counts the elements: of the outermost one from `start` to `end`, `most` elements in all, or `wide`
-    ones, if there may be more. Of `running` leaves they follow each other. What is brought has so many indices `beyond` the end, if there are.
+    """Axes that are taken as one, of which `index` counts the elements: of the outermost one from `start` to `end`, `most` elements in all, or as many
+    as are `wide`. Of `running` leaves they follow each other. What is brought has so many indices `beyond` the end, where there are: no more than `most` elements.
     """
 
     axes: tuple[tuple[Axis, Value], ...]

@@ -49,7 +49,10 @@ class Brought(Tiles):
         elif unit and not between:
             few, far = partial(self._few_at_a_time, stmt, columns=columns, unit=unit), self.value(stmt.far, known, None)
             with_next, alone = (partial(few, dict(known), fetching=x) for x in (True, False))
-            alone() if stmt.far is FALSE else t.either(far.name, with_next, alone)
+            if stmt.far is FALSE:
+                alone()
+            else:
+                t.either(far.name, with_next, alone)
         else:
             if stmt.far is not FALSE:
                 t.when(self.value(stmt.far, known, None).name, partial(self._fetch_later, stmt, known, columns))
