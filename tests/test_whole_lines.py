@@ -14,6 +14,8 @@ CASES = (  # what is read, and the order of its axes in the target
     ((8000, 24, 11), (2, 1, 0)),
     ((4, 128, 4200), (2, 1, 0)),  # rows of a tile are whole lines
     ((2100, 64, 16), (1, 0, 2)),
+    ((20, 11, 10000), (2, 1, 0)),  # rows of a tile are rows of the target, which follow each other
+    ((33, 6, 11000), (2, 1, 0)),
 )
 
 
@@ -23,13 +25,22 @@ CASES = (  # what is read, and the order of its axes in the target
 def test_whole_lines_are_stored_wherever_a_target_begins(
     shape: tuple[int, ...], order: tuple[int, ...], threads: int, first: int
 ) -> None:
-    source = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
-    want = np.ascontiguousarray(source.transpose(order)) * np.float32(3)
-    room = np.full(want.size + 3 * ALIGNED, MARK, np.float32)
-    begin = -(room.ctypes.data // 4) % 16 + ALIGNED // 4 + first
+    _assert_stored(shape, order, threads, first, np.dtype(np.float32))
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [((11, 16, 48000), "int8"), ((11, 12, 8000), "float64")])
+def test_lines_of_all_sizes_are_stored_whole(shape: tuple[int, ...], dtype: str) -> None:
+    _assert_stored(shape, (2, 1, 0), 2, 5, np.dtype(dtype))
+
+
+def _assert_stored(shape: tuple[int, ...], order: tuple[int, ...], threads: int, first: int, dtype: np.dtype) -> None:
+    source = (np.arange(np.prod(shape)) % 113).astype(dtype).reshape(shape)
+    want = np.ascontiguousarray(source.transpose(order)) * dtype.type(3)
+    room = np.full(want.size + 3 * ALIGNED, MARK, dtype)
+    begin = (-room.ctypes.data % ALIGNED) // dtype.itemsize + ALIGNED // dtype.itemsize + first
     target = room[begin : begin + want.size].reshape(want.shape)
     with xt.options(num_threads=threads):
-        xt.asarray(target)[...] = xt.transpose(xt.asarray(source), order) * 3
+        xt.asarray(target)[...] = xt.transpose(xt.asarray(source), order) * dtype.type(3)
     assert_same_bits(target, want)
     assert (room[:begin] == MARK).all() and (room[begin + want.size :] == MARK).all()
 

@@ -33,6 +33,11 @@ class Chain:
         return prod((extent for _, extent in self.axes[1:]), start=index(1))
 
     @property
+    def total(self) -> Value:
+        """Elements of all tiles."""
+        return self.axes[0][1] * self.inner
+
+    @property
     def each(self) -> Value:
         """Indices of the outermost axis at a time."""
         if self.wide is None:

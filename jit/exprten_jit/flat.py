@@ -54,7 +54,7 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
         return _nest(kernel, machine, long, None, deep, made, None)
     nest = None
     if not made and not flat.paired:
-        each = STRIP_BYTES // kernel.stores[0].leaf.itemsize if turned else long
+        each = min(long, STRIP_BYTES // kernel.stores[0].leaf.itemsize) if turned else long
         nest = _nest(kernel, machine, long, each, deep, made, past)
     return nest or _nest(kernel, machine, long, None, deep, made, both(past, _in_lines(kernel, long)))
 
@@ -88,7 +88,11 @@ def _nest(
     columns = Chain(_pairs(flat.columns, extents), COLUMN, left, right, long, frozenset(flat.along))
     if each is not None and past is not None:
         line, lines = LINE // kernel.stores[0].leaf.itemsize, _in_lines(kernel, each)
-        columns.wide = apply("where", both(past, lines), index(each), index(long)) if each < long else index(long)
+        columns.wide = index(long)
+        if each < LONGEST:  # something is turned
+            columns.wide = apply("where", index(LONGEST) >= columns.total, index(LONGEST), columns.wide)
+            columns.wide = apply("where", both(past, lines), index(each), columns.wide)
+            columns.most = LONGEST
         more = (columns.inner + (line - 2)) // columns.inner
         columns.beyond = apply("where", both(past, negation(lines)), more, index(0))
         columns.most += LONGEST + line
@@ -179,7 +183,9 @@ class _Tiles:
         self.original, size = kernel, kernel.stores[0].leaf.itemsize
         self.within = kernel.flat.within if kernel.flat else ()
         self.far, self.past = kernel.every >= FAR_BYTES // size, past
-        self.length = columns.most + MOST_LANES  # elements from row to row of scratch: a vector more
+        self.length = columns.most + MOST_LANES  # elements of a row of scratch: a vector more
+        self.joined = self._joined()
+        self.apart = apply("where", self.joined, columns.total, index(self.length))  # from row to row
         self.brought: list[Bring | Spread] = []
         self.made: list[Store] = []
         self.later: list[Load] = []  # where a later tile begins to read for what is made
@@ -190,6 +196,28 @@ class _Tiles:
             replace(s, offset=self._moved(s.leaf, s.offset), value=substitute(s.value, known)) for s in kernel.stores
         )
         self.kernel = replace(kernel, stores=tuple(stores))
+
+    def _joined(self) -> Value:
+        """Whether rows of a tile are whole ones of the target, which follow each other there, and in scratch: but for that all is one for the tile."""
+        columns, rows, (store, *_) = self.columns, self.rows, self.original.stores
+        if columns.beyond is None or rows is None or len(rows.axes) > 1 or not self._all_turned(store.value):
+            return FALSE
+        form = affine(store.offset, rows.axes[0][0])
+        assert form is not None, "rows of the target lie at regular distances"
+        follows = both(columns.beyond >= index(1), apply("equal", form[0], columns.total))
+        return both(index(LONGEST) >= columns.total, follows)
+
+    def _all_turned(self, value: Value) -> bool:
+        """Whether all that is read is turned, or one for the tile."""
+        inner, found = self.columns.axes[-1][0], list(_elements([value]))
+        if any(isinstance(x, Axis) for x in found):
+            return False
+        loads = [(x, self._over_tiles(x)) for x in found if isinstance(x, Load)]
+        return all(
+            not {COLUMN, ROW} & x.free
+            or (isinstance(x, Load) and inner in at.free and abs(steps(x, COLUMN) or 2) > 1 == steps(x, ROW))
+            for at, x in loads
+        )
 
     @property
     def read_again(self) -> Value:
@@ -221,7 +249,7 @@ class _Tiles:
         """What stands for a load that runs on along rows, `each` elements of the columns at a time."""
         assert isinstance(x, Load) and self.rows is not None, "a load along rows"
         bring = self._bring(x, origin)
-        places, place = self.length * self.rows.most, COLUMN + ROW * self.length
+        places, place = self.length * self.rows.most, COLUMN + ROW * self.apart
         self.brought.append(replace(bring, turned=True, rows=self.rows.many, place=place, places=places, each=each))
         return load(bring.into, place)
 
@@ -378,16 +406,23 @@ class _Tiles:
         """A row of a tile: of whole lines of a large target it is stored past the caches."""
         stores, columns = self.kernel.stores, self.columns
         stmts = loop_over(self.kernel, self.machine, COLUMN, index(0), columns.many, stores, bound, done)
-        lines = None
-        if columns.beyond is not None:
-            alone = [apply("equal", x, index(0)) for x in (columns.start, columns.beyond)]
-            lines = apply("logical_or", *alone), columns.reach
+        lines = self._lines(columns.beyond) if columns.beyond is not None else None
         return [
             replace(s, stream=self.past, peeled=self.past is not None and s.masked, lines=lines)
             if isinstance(s, Vector) and s.lanes > 1
             else s
             for s in stmts
         ]
+
+    def _lines(self, beyond: Value) -> tuple[Value, Value]:
+        """Whether a row of the target begins with one of a tile, and up to where there are elements for it: of joined ones those of the next follow."""
+        columns, begins = self.columns, apply("equal", self.columns.start, index(0))
+        reach = columns.reach
+        if self.rows is not None and self.joined is not FALSE:
+            begins = both(begins, negation(both(self.joined, index(0) < ROW)))
+            next_one = both(self.joined, self.rows.many >= ROW + index(2))
+            reach = apply("where", next_one, columns.many + index(LINE), reach)
+        return apply("logical_or", begins, apply("equal", beyond, index(0))), reach
 
     def _blocks(self, chain: Chain, body: Sequence[Stmt]) -> Blocks:
         """A loop over tiles."""

@@ -241,4 +241,10 @@ class Brought(Tiles):
 
             t.loop("0", rows, width, square)
 
-        t.loop("0", columns, stmt.lanes, some)
+        whole = t.index("and", t.index("add", columns, stmt.lanes - 1), -stmt.lanes)
+
+        def last_first(at: str) -> None:  # they overwrite what follows a row
+            first = t.let(f"icmp eq i64 {at}, 0", "i1").name
+            some(t.index("sub", t.select(first, whole, at), stmt.lanes))
+
+        t.loop("0", whole, stmt.lanes, last_first)
