@@ -87,15 +87,7 @@ def _nest(
     left, right, top, bottom = (local(name, INDEX) for name in ("left", "right", "top", "bottom"))
     columns = Chain(_pairs(flat.columns, extents), COLUMN, left, right, long, frozenset(flat.along))
     if each is not None and past is not None:
-        line, lines = LINE // kernel.stores[0].leaf.itemsize, _in_lines(kernel, each)
-        columns.wide = index(long)
-        if each < LONGEST:  # something is turned
-            columns.wide = apply("where", index(LONGEST) >= columns.total, index(LONGEST), columns.wide)
-            columns.wide = apply("where", both(past, lines), index(each), columns.wide)
-            columns.most = LONGEST
-        more = (columns.inner + (line - 2)) // columns.inner
-        columns.beyond = apply("where", both(past, negation(lines)), more, index(0))
-        columns.most += LONGEST + line
+        columns = _with_lines(columns, kernel, each, past)
     rows = Chain(_pairs(flat.rows, extents), ROW, top, bottom, deep, frozenset(flat.down))
     tiles = _Tiles(kernel, machine, columns, rows if flat.rows else None, made, past)
     if sum(many * leaf.dtype.itemsize for many, leaf in tiles.scratch) > ROOM:
@@ -103,6 +95,19 @@ def _nest(
     outer = [(a, n) for a, n in kernel.axes if a not in (*flat.columns, *flat.rows, *flat.within)]
     body = tiles.loops(outer, frozenset(), set())
     return Nest(kernel, tuple(body), offsets=tuple(x for chain in (columns, rows) for x in chain.offsets))
+
+
+def _with_lines(columns: Chain, kernel: Kernel, each: int, past: Value) -> Chain:
+    """The columns of tiles whose lines are stored whole: what is brought goes a line further, but where rows of `each` elements are lines. Where something is turned
+    a tile has these then, and all of a short row of the target.
+    """
+    line, lines, most = LINE // kernel.stores[0].leaf.itemsize, _in_lines(kernel, each), index(columns.most)
+    if columns.most < LONGEST:  # turned
+        most = apply("where", index(LONGEST) >= columns.total, index(LONGEST), most)
+        most = apply("where", both(past, lines), index(each), most)
+    more = (columns.inner + (line - 2)) // columns.inner
+    beyond = apply("where", both(past, negation(lines)), more, index(0))
+    return replace(columns, wide=most, beyond=beyond, most=2 * LONGEST + line)
 
 
 def _past_caches(kernel: Kernel, machine: Machine) -> Value | None:

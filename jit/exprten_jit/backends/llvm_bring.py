@@ -42,31 +42,30 @@ class Brought(Tiles):
 
     def bring(self, stmt: Bring, known: Known) -> None:
         """A tile, or a row of one."""
-        t, columns = self.text, self.value(stmt.columns, known, None).name
+        t, columns, far = self.text, self.value(stmt.columns, known, None).name, self.value(stmt.far, known, None).name
         unit, between = (x and self.value(x, known, None).name for x in (stmt.unit, stmt.between))
         if stmt.turned:
             self._in_squares(stmt, known, columns)
-        elif unit and not between:
-            few, far = partial(self._few_at_a_time, stmt, columns=columns, unit=unit), self.value(stmt.far, known, None)
+            return
+        if unit and not between:
+            few = partial(self._few_at_a_time, stmt, columns=columns, unit=unit)
             with_next, alone = (partial(few, dict(known), fetching=x) for x in (True, False))
             if stmt.far is FALSE:
                 alone()
             else:
-                t.either(far.name, with_next, alone)
-        else:
-            if stmt.far is not FALSE:
-                t.when(self.value(stmt.far, known, None).name, partial(self._fetch_later, stmt, known, columns))
-            if unit and between:
-                fits = t.let(
-                    f"icmp ule i64 {t.index('sub', unit, FEWEST_BETWEEN)}, {stmt.lanes - FEWEST_BETWEEN}", "i1"
-                ).name
-                t.either(
-                    fits,
-                    lambda: self._units_between(stmt, known, columns, unit, between),
-                    lambda: self._each_alone(stmt, known, columns),
-                )
-            else:
-                self._each_alone(stmt, known, columns)
+                t.either(far, with_next, alone)
+            return
+        if stmt.far is not FALSE:
+            t.when(far, partial(self._fetch_later, stmt, known, columns))
+        if not (unit and between):
+            self._each_alone(stmt, known, columns)
+            return
+        fits = t.let(f"icmp ule i64 {t.index('sub', unit, FEWEST_BETWEEN)}, {stmt.lanes - FEWEST_BETWEEN}", "i1").name
+        t.either(
+            fits,
+            lambda: self._units_between(stmt, known, columns, unit, between),
+            lambda: self._each_alone(stmt, known, columns),
+        )
 
     def _fetch_later(self, stmt: Bring, known: Known, columns: str) -> None:
         """The lines of what a later tile brings, into the second cache: in the first one all of a tile may have the same place."""

@@ -44,7 +44,7 @@ class Loops(Outer):
     def __init__(self, nest: Nest, fast_math: bool) -> None:
         super().__init__(nest, fast_math)
         self.down = False  # the loops of the part being emitted
-        self.fenced = False  # a loop that is being emitted ends with a fence
+        self.rows_past = False  # a loop over rows that are stored past the caches is being emitted
         self.bounds: dict[int, tuple[str, str]] = {}
 
     def _bounds(self, stmt: Loop | Vector | Pieces | Columns | Blocks, low: str, high: str) -> tuple[str, str]:
@@ -99,13 +99,13 @@ class Loops(Outer):
             self._running_on(stmt, known, low, high)
             return
         rows = [s for s in statements(stmt.body) if isinstance(s, Vector) and s.stream]
-        if not rows or self.taken or self.fenced:
+        if not rows or self.taken or self.rows_past:
             self.text.loop(low, high, 1, step, self.down)
             return
-        self.fenced = True
+        self.rows_past = True
         self.text.loop(low, high, 1, step, self.down)
-        self.fenced = False
-        self._fence()
+        self.rows_past = False
+        self._stored_past()
 
     def _running_on(self, stmt: Loop, known: Known, low: str, high: str) -> None:
         """A loop over rows of the columns that are being taken: as many rows at a time as run on."""
@@ -163,7 +163,7 @@ class Loops(Outer):
         self.in_memory_of_its_own(stmt, known, t.index("sub", extent, low), blocks)
         self.taken.pop()
         if any(isinstance(s, Vector) and s.stream for s in statements(stmt.body)):
-            self._fence()
+            self._stored_past()
 
     def _blocks(self, stmt: Blocks, known: Known) -> None:
         t = self.text
@@ -191,7 +191,7 @@ class Loops(Outer):
         t.repeat(low, high, block)
         if stmt.past:
             joined = self.value(stmt.past.joined, known, None).name
-            t.when(t.let(f"or i1 {known[stmt.past.when].name}, {joined}", "i1").name, self._fence)
+            t.when(t.let(f"or i1 {known[stmt.past.when].name}, {joined}", "i1").name, self._stored_past)
 
     def _vector(self, stmt: Vector, known: Known) -> None:
         t = self.text
@@ -226,7 +226,7 @@ class Loops(Outer):
             self._tail(stmt, known, whole, high)
             t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None), True)
             return
-        rows = bool(self.taken) or self.fenced
+        rows = bool(self.taken) or self.rows_past
         if stmt.unroll > 1 or stmt.stream:
             fast = t.index("add", low, t.index("and", total, -wide))
             if stmt.stream:
@@ -304,17 +304,17 @@ class Loops(Outer):
         apply = t.let(f"and i1 {aligned}, {self.value(stmt.stream, known, None).name}", "i1").name
         end, step = t.select(apply, high, low), stmt.lanes * stmt.unroll
         t.loop(low, end, step, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None, stream=True))
-        if not (self.taken or self.fenced):  # of a row of many it comes after all of them
-            t.when(apply, self._fence)
+        if not (self.taken or self.rows_past):  # of many rows it is said once
+            t.when(apply, self._stored_past)
         if whole == high:
             return end
         last = t.select(apply, whole, low)
         t.loop(end, last, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None, stream=True))
         return last
 
-    def _fence(self) -> None:
-        """Stores past the caches are ordered by nothing else: where there were some, their function ends with a fence. In between each would wait for
-        all that is on its way.
+    def _stored_past(self) -> None:
+        """Something was stored past the caches, which is ordered by nothing else: the function ends with a fence. In between each would wait for all that is
+        on its way.
         """
         self.text.put(f"store i8 1, ptr {self.text.flag()}")
 

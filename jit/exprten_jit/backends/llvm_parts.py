@@ -87,7 +87,7 @@ class Parts(Outlined):
             self._run([loop], inside)
             self.bounds = {}
             if any(isinstance(s, Vector) and s.stream for s in statements([loop])):
-                self._fence()
+                self._stored_past()
 
         name = self._function(stmt, before, ready, (), rows)
         context = self._context(known, before, "0", *(place for _, place in ready))
