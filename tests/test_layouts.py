@@ -441,17 +441,21 @@ def test_a_large_target_that_lies_across_its_source_is_stored_past_the_caches(dt
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
-@pytest.mark.parametrize("shape", [(2112, 1030), (2105, 1040), (70_016, 31), (272, 8200)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(2112, 1030), (2105, 1040), (70_016, 31), (272, 8200), (833, 2600), (384, 10_922)], ids=str
+)
 @pytest.mark.parametrize("pad", [False, True])
 def test_lines_of_a_large_target_that_lies_across_are_stored_as_they_come(dtype, shape, pad):
-    """Where all rows of the target begin with a line, and where they do not; what lies between rows stays as it was."""
+    """Where all rows of the target begin with a line, and where they do not; what lies between rows stays as it was. In tiles of as many elements,
+    and of fewer where several rows of the source share sets of the second cache.
+    """
     shape = (shape[0] * (4 // min(4, np.dtype(dtype).itemsize)), shape[1])
     x = np.random.default_rng(0).integers(-40, 40, shape).astype(dtype)
     a, out = xt.asarray(x), xt.empty(shape[::-1], dtype, pad=pad)
     between = np.lib.stride_tricks.as_strided(out.numpy(), (shape[1] - 1, out.strides[0] // out.dtype.itemsize))
-    for threads in (1, 2):
+    for threads, bits in ((1, llvm_run.machine().vector_bits), (2, 256)):
         between[:] = 7
-        with xt.options(num_threads=threads):
+        with xt.options(num_threads=threads, vector_bits=min(bits, llvm_run.machine().vector_bits)):
             out[...] = a.T * 3
         np.testing.assert_array_equal(out.numpy(), x.T * 3)
         assert (between[:, shape[0] :] == 7).all()

@@ -280,7 +280,7 @@ class Blocks:
     past: Past | None = None
     ahead: tuple[Local, Local] | None = None
     side: Value = ONE_SIDE
-    around: int = SIDE
+    around: Value = ONE_SIDE
     least: int = 1
     inner: Value = ONE_ELEMENT
 

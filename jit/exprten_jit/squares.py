@@ -21,18 +21,22 @@ from .past import are_multiples
 from .placing import loop_over, place
 from .reducers import FEW
 from .rewrite import affine, steps, substitute, walk
-from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, across, past_of, stored_across, stores_one
+from .tiles import AFTER, BEGIN, NAMES, NEXT, REACH, SHIFT, TURN, Bounds, across, past_of, stored_across, stores_one
 from .unrolled import row_of
 from .vectors import FAR_BYTES, computed, cost_of, roots_of, vector_over
 
 LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
+WHOLE_SIDE = 112  # of a tile along the source, from memory, where that has no more
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
 SET_BYTES = 4096  # from one line of the first cache to the next in the same set, on all processors of today
-# bytes between rows of the source, and how many of these the second cache holds, each with its line
-SHARED_SETS = (32 << 10, 64), (128 << 10, 32)
+SETS_BYTES = 128 << 10  # from one line of the second cache to the next in the same set
+NEARLY = 32  # bytes: from row to row fewer than that further come into the same sets, up to some rows on
+# if every so many rows of the source are in the same sets, these hold so many rows, each with its line
+SHARED_SETS = (4, 64), (3, 64), (2, 64), (1, 32)
 JOINED_BYTES = 32 << 10  # of a tile whose rows are one
 NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds fewer than a thousand of them, each with its line
 SET_LINES = 9  # in which there are 8 lines, or 12
+ONE_INDEX = index(1)
 PART_BYTES = 16  # of a register: shuffles within it are cheap
 MOST_TURNED = 2  # sources: more registers than there are
 # Additions an element, an `exp` and a few: each row of a square is a copy of the body, and of more compiling takes too long. Of complex numbers
@@ -77,7 +81,8 @@ def squares_of(
         _staged(past, kernel, column if tile else row, SET_LINES if abreast == 1 else lanes * abreast) if past else None
     )
     names = (top, REACH if past and tile else bottom, left, REACH if past and not tile else right)
-    ahead = _ahead(_lines(values, column, kernel) if tile else loads, row, column, bool(tile))
+    outer = kernel.axes[-3][0] if len(kernel.axes) > 2 else None
+    ahead = _ahead(_lines(values, column, kernel) if tile else loads, row, column, bool(tile), outer)
     stores = tuple(replace(store, value=value) for store, value in zip(kernel.stores, values, strict=True))
     brought = tuple((own[0], x) for x, own in parts.items())
     squares = Squares(
@@ -132,24 +137,43 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
     (top, bottom, left, right), past = NAMES, squares.past
     by_rows, by_columns = (*loops[0], top, bottom), (*loops[1], left, right)
     goal, source = (by_rows, by_columns) if squares.across else (by_columns, by_rows)
-    inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), around=LONG_SIDE, least=squares.lanes)
     store, other = squares.stores[0], squares.column if squares.across else squares.row
     form = affine(store.offset, other)
     assert form is not None, "rows of the target lie at regular distances"
     in_sets = apply("equal", form[0] % (NEXT_SET // store.leaf.dtype.itemsize), index(0))
     long = apply("logical_or", apply("logical_or", squares.when, goal[2] >= source[2]), in_sets)
     side = apply("where", long, index(LONG_SIDE), index(squares.long))
+    far = both(squares.when, negation(past.joined)) if past else squares.when
+    side = apply("where", far, _even(goal[2], max(squares.long, LINE // store.leaf.itemsize)), side)
     for x in dict.fromkeys(x for _, x in squares.turned):
         if step := affine(x.offset, goal[0]):
-            for nbytes, most in SHARED_SETS:
-                shared = apply("equal", step[0] % (nbytes // x.leaf.itemsize), index(0))
-                apart = both(squares.when, negation(past.joined)) if past else squares.when
-                side = apply("where", both(apart, shared), index(most), side)
+            size, apart_by = x.leaf.itemsize, apply("maximum", step[0], index(0) - step[0])
+            for many, most in SHARED_SETS:
+                behind = apart_by * many - index((SETS_BYTES - NEARLY) // size)
+                shared = index(2 * NEARLY // size) >= behind % (SETS_BYTES // size)
+                shared = both(far, both(behind >= index(0), shared))
+                side = apply("where", shared, index(max(most, squares.long)), side)
+    whole = apply("where", both(far, index(WHOLE_SIDE) >= source[2]), index(WHOLE_SIDE), index(SIDE))
+    inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), side=whole, around=ONE_INDEX, least=squares.lanes)
     scratch = [(past.length if past else LONG_SIDE + squares.long, store.leaf) for store in saved]
     if past:
         room = past.length * squares.long, JOINED_BYTES // past.stage.dtype.itemsize
         scratch += [(max(room), past.stage)]
-    return Blocks(*goal, (*of_rows, inner), tuple(scratch), past, side=side, least=squares.long)
+    return Blocks(
+        *goal, (*of_rows, inner), tuple(scratch), past, ahead=(AFTER, TURN), side=side, around=ONE_INDEX, least=squares.long
+    )  # fmt: skip
+
+
+def _even(extent: Value, long: int) -> Value:
+    """Elements of a tile along the target, from memory, a multiple of whole lines and squares: all tiles of few are about as long, for what is fetched is as
+    much as what is computed.
+    """
+    found = index(LONG_SIDE)
+    for count in (4, 3, 2):
+        each = (extent * ((1 << 16) // count + 1)) // (1 << 16)
+        each = (each + (2 * long - 1)) // long * long
+        found = apply("where", index(count * LONG_SIDE - 2 * long) >= extent, each, found)
+    return apply("where", extent >= index(LONG_SIDE + 1), found, index(LONG_SIDE))
 
 
 WRITTEN_OUT = 600  # additions for all columns: more takes longer to compile than it is worth
@@ -229,11 +253,18 @@ def _lines(values: Sequence[Value], column: Axis, kernel: Kernel) -> Iterable[Lo
     return [x for x in loads if x.when is None and steps(x, column) == 1]
 
 
-def _ahead(loads: Iterable[Load], row: Axis, column: Axis, tile: bool) -> tuple[Load, ...]:
-    """Where the sources of the next tile begin: tiles follow each other as they run on."""
+def _ahead(loads: Iterable[Load], row: Axis, column: Axis, tile: bool, outer: Axis | None) -> tuple[Load, ...]:
+    """Where the sources of the next tile begin: tiles follow each other as they run on, then as the target does, then come those of the next outer
+    index.
+    """
     top, _, left, _ = NAMES
-    following: dict[Value, Value] = {row: row - top + NEXT, column: column + SHIFT}
+    following: dict[Value, Value] = {row: row - top + NEXT, column: column + SHIFT * (AFTER - left)}
     if tile:
-        following = {row: row + SHIFT, column: column - left + NEXT}
+        following = {row: row + SHIFT * (AFTER - top), column: column - left + NEXT}
     late = [x for x in loads if (row if tile else column) in x.offset.free]
-    return tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in late))
+    found = list[Load]()
+    for x in late:
+        form = affine(x.offset, outer) if outer else None
+        offset = substitute(x.offset, following)
+        found.append(load(x.leaf, offset + SHIFT * TURN * form[0] if form else offset))
+    return tuple(dict.fromkeys(found))

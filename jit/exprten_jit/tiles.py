@@ -30,6 +30,7 @@ Names = tuple[Local, Local, Local, Local]  # of a tile: its first row and the on
 NAMES: Names = (local("top", INDEX), local("bottom", INDEX), local("left", INDEX), local("right", INDEX))
 BEGIN, REACH = local("begin", INDEX), local("reach", INDEX)
 NEXT, SHIFT = local("next", INDEX), local("shift", INDEX)  # where the next tile is
+AFTER, TURN = local("after", INDEX), local("turn", INDEX)  # and the next one of the loop around its own
 
 
 @dataclass(frozen=True)

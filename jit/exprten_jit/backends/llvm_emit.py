@@ -169,7 +169,7 @@ class Loops(Outer):
         t = self.text
         first, last = (self.value(v, known, None).name for v in (stmt.low, stmt.high))
         low, high = self._bounds(stmt, first, last)
-        side = self.value(stmt.side, known, None).name
+        side, around = (self.value(v, known, None).name for v in (stmt.side, stmt.around))
 
         def block(start: str) -> str:
             following = t.index("add", start, side)
@@ -179,9 +179,7 @@ class Loops(Outer):
             if stmt.past:
                 found |= {stmt.past.begin: low, stmt.past.reach: t.lesser(t.index("add", end, beyond), high)}
             if stmt.ahead:
-                found |= zip(
-                    stmt.ahead, (t.select(more, following, low), t.select(more, "0", str(stmt.around))), strict=True
-                )
+                found |= zip(stmt.ahead, (t.select(more, following, low), t.select(more, "0", around)), strict=True)
             self._run(stmt.body, known | {name: Lanes(value, INDEX_TYPE) for name, value in found.items()})
             return end
 
