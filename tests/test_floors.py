@@ -34,7 +34,7 @@ FLOORS = {
         "nesttext",
         "vectors",
         "cuts placing keeping within",
-        "past",
+        "past flattiles",
         "flat runs strips tiles",
         "early repeating",
         "onward columns squares",

@@ -45,6 +45,34 @@ def _assert_stored(shape: tuple[int, ...], order: tuple[int, ...], threads: int,
     assert (room[:begin] == MARK).all() and (room[begin + want.size :] == MARK).all()
 
 
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [
+        ((4, 31, 6, 3000), (2, 3, 1, 0)),
+        ((4, 45, 13000), (2, 1, 0)),
+        ((5, 100, 4500), (2, 1, 0)),
+        ((1100, 2000), (1, 0)),
+    ],
+)
+@pytest.mark.parametrize("first", [0, 3])
+def test_lines_of_what_is_computed_along_a_source_are_stored_whole(
+    shape: tuple[int, ...], order: tuple[int, ...], first: int
+) -> None:
+    """A softmax along rows of the source, stored across them, has the bits that it has as it lies."""
+    source = xt.asarray((np.arange(np.prod(shape)) % 113).astype(np.float32).reshape(shape))
+    room = np.full(np.prod(shape) + 3 * ALIGNED, MARK, np.float32)
+    begin = (-room.ctypes.data % ALIGNED) // 4 + ALIGNED // 4 + first
+    target = room[begin : begin + np.prod(shape)].reshape([shape[k] for k in order])
+    powers = xt.exp(source - xt.max(source, -1, keepdims=True))
+    value = powers / xt.sum(powers, -1, keepdims=True)
+    for threads in (1, 3):
+        room[:] = MARK
+        with xt.options(num_threads=threads):
+            xt.transpose(xt.asarray(target), tuple(np.argsort(order)))[...] = value
+        assert_same_bits(target, np.ascontiguousarray(xt.evaluate(value).numpy().transpose(order)))
+        assert (room[:begin] == MARK).all() and (room[begin + np.prod(shape) :] == MARK).all()
+
+
 def test_lines_are_whole_across_tiles_and_fenced_once() -> None:
     source, target = xt.ones((3000, 33, 23)), xt.empty((33, 3000, 23))
     plan = xt.plan(target, xt.transpose(source, (1, 0, 2)) * 3)

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from exprten_jit.beforehand import FAR_TIMES
 from strategies import assert_same_bits
 from test_drawn_blocks import softmax, stored
 from test_folds_apart import in_pieces, numbers
 
 import exprten as xt
-from exprten.statement import flat, rest
+from exprten.statement import flat, pieces, rest
 
 LAYOUTS = (
     # source, its order, the folded axis, in how many pieces
@@ -34,14 +35,14 @@ def normalised(x: xt.Expr, axis: int) -> xt.Expr:
     return (x - xt.mean(x, axis, keepdims=True)) / xt.std(x, axis, keepdims=True)
 
 
-@pytest.mark.parametrize(("shape", "order", "axis", "pieces"), LAYOUTS, ids=str)
+@pytest.mark.parametrize(("shape", "order", "axis", "many"), LAYOUTS, ids=str)
 @pytest.mark.parametrize("function", [softmax, normalised], ids=["softmax", "normalised"])
 def test_a_statement_as_a_whole_has_its_bits(
     function: Callable[[xt.Expr, int], xt.Expr],
     shape: tuple[int, ...],
     order: tuple[int, ...],
     axis: int,
-    pieces: int,
+    many: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for dtype in (np.float32, np.float64, np.float16):
@@ -52,7 +53,7 @@ def test_a_statement_as_a_whole_has_its_bits(
             lying = xt.ones(shape)
             assert plan.recompute == xt.plan(xt.empty(shape), function(lying, order[axis])).recompute
             assert plan.scratch_bytes <= 288 << 10
-            assert in_pieces(plan) == pieces
+            assert in_pieces(plan) == many
         value, straight = partial(function, x, axis), [*range(x.ndim)]
         found = [
             stored(value, straight, "write", bits, threads)
@@ -64,6 +65,25 @@ def test_a_statement_as_a_whole_has_its_bits(
             want = stored(value, straight, "write")
         for each in found:
             assert_same_bits(each, want, f"{dtype.__name__}{shape}")
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "axis"),
+    [((70, 5, 90, 9), (3, 0, 1, 2), 2), ((700, 17, 49), (2, 0, 1), 2), ((200, 17, 986), (1, 2, 0), 1)],
+    ids=str,
+)
+def test_pieces_of_what_comes_from_memory_are_larger(
+    shape: tuple[int, ...], order: tuple[int, ...], axis: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = xt.transpose(xt.asarray(numbers(shape)), order)
+    value, straight = partial(softmax, x, axis), [*range(x.ndim)]
+    want, many = stored(value, straight, "write"), in_pieces(xt.plan(xt.empty(x.shape), value()))
+    monkeypatch.setattr(pieces, "MEMORY", 0)
+    for bits, threads in ((None, 1), (128, 2), (256, 3)):
+        assert_same_bits(stored(value, straight, "write", bits, threads), want, f"{shape}")
+    plan = xt.plan(xt.empty(x.shape), value())
+    assert "whole[" in plan.nest
+    assert (plan.scratch_bytes >= 512 << 10 and in_pieces(plan) < many) or FAR_TIMES == 1
 
 
 def test_what_the_target_is_part_of_is_not_computed_as_a_whole() -> None:

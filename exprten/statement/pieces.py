@@ -28,6 +28,7 @@ STREAMED_RUN, LITTLE = 512, 16  # in pieces of folds alone, which take so many e
 FEWEST_RUN = 16  # in those of any
 SQUARE = 80  # elements of both axes of a piece: more than such as are exactly so many
 FAR = 1 << 18  # elements: of more some are not in the second cache
+MEMORY = 1 << 22  # and of so many most are in no cache
 
 
 def extents_of(found: Gathered) -> list[int]:
@@ -149,6 +150,17 @@ def tiles_of(turned: Turned, room: int, other: Tile | None = None) -> list[Tile]
     others = filter(None, (_tile(turned, room, RUN), *(_tile(turned, room, RUN, order) for order in orders)))
     every = {tuple(each.items()): each for each in others if _run(shape, each, target) >= LEAST_RUN}.values()
     return [*found, *sorted(every, key=lambda each: (len(each), -_run_of_target(shape, each, target)))]
+
+
+def is_from_memory(turned: Turned) -> bool:
+    """Whether most of all there is comes from memory, in many pieces."""
+    return prod(extents_of(turned.found)) >= MEMORY
+
+
+def is_long(turned: Turned, tile: Tile) -> bool:
+    """Whether lines follow each other in memory and in the target, in a tile."""
+    shape, target = extents_of(turned.found), turned.target
+    return _run(shape, tile, target) >= RUN and _run_of_target(shape, tile, target) >= EXACT
 
 
 def chained(turned: Turned, least: int = FILLED) -> dict[int, int]:

@@ -66,12 +66,9 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     at = {same.of((TARGET, k)): k for k in walk.axes}
     numbers = {n: at[p] for n, p in enumerate(turned.places) if p in at}
     first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers)
-    if (
-        key is not None
-        and may_be_whole(turned, given)
-        and is_better_whole(turned, first, _lies_apart(walk, given, same))
-    ):
-        return whole_first(walk, given, turned, names, numbers, key, first) or first or walk
+    apart = _lies_apart(walk, given, same)
+    if key is not None and may_be_whole(turned, given) and is_better_whole(turned, first, apart):
+        return whole_first(walk, given, turned, names, numbers, key, first, apart) or first or walk
     return first or walk
 
 

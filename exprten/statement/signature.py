@@ -50,7 +50,7 @@ class Rest:
     """What is left of a statement when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of
     memory, `axes` those of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are those folds that are
     computed as statements of their own; `tiles` and `squares` are as in Ways. Of the axes `pieces` some elements are computed at a time. Or all that is
-    stored is computed before, as a statement of its own, and copied by another: `whole`, which is made for `exact` extents with these names.
+    stored is computed before, as a statement of its own, into `room` of so many bytes, and copied by another: `whole`, which is made for `exact` extents with these names.
     """
 
     axes: tuple[int, ...]
@@ -63,6 +63,7 @@ class Rest:
     pieces: tuple[int, ...] = ()
     whole: tuple[Alone, Alone] | None = None
     exact: tuple[tuple[str, int], ...] = ()
+    room: int = 0
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,7 @@ class Ways:
                 pieces,
                 whole,
                 rest.exact,
+                rest.room,
             )
         return found
 

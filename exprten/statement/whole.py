@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exprten_jit import beforehand
+from exprten_jit.beforehand import FAR_TIMES
 from exprten_jit.derived import TABLE
 from exprten_jit.reducers import is_known
 from exprten_jit.vectors import DEAR
@@ -15,7 +16,7 @@ from .alone import copy_alone, own_axes, own_of, whole_alone
 from .gather import WEAK, Gathered
 from .lying import MOST_WOVEN, TILED
 from .memory_order import Turned
-from .pieces import Tile, chained, cut, extents_of, is_for, leaves_few, tiles_of, turns
+from .pieces import Tile, chained, cut, extents_of, is_for, is_from_memory, is_long, leaves_few, tiles_of, turns
 from .signature import Alone, Rest
 from .walk import Given, Walk
 
@@ -42,7 +43,8 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     found, target, own = turned.found, turned.target, own_axes(turned.target.shape)
     inner = min(own, key=lambda k: target.strides[k])
     if first is None or first.rest is None:
-        return min(n for n in target.shape if n != 1) < TILED or (apart and inner != own[-1])
+        few = min(n for n in target.shape if n != 1) < TILED
+        return few or (inner != own[-1] if apart else is_from_memory(turned))
     along = any(inner in found.structure[n][0].map.axes for n in found.folds)
     few = first.rest.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and not along
     return first.flat is not None or bool(first.pieces) or few
@@ -68,20 +70,33 @@ def whole_first(
     numbers: Mapping[int, int],
     key: Key,
     first: Walk | None,
+    apart: bool,
 ) -> Walk | None:
     """The loops of a statement that is computed in the order of memory, and copied to the target, whose elements are of this key's type; `first` are those
-    that it has else.
+    that it has else, `apart` is as in `is_better_whole`.
     """
     tile_else = dict(zip(first.rest.pieces, first.pieces, strict=True)) if first and first.rest else None
     other = tile_else and {k: tile_else[n] for k, n in numbers.items() if n in tile_else}
-    tiles = tiles_of(turned, beforehand.WHOLE_ROOM // key.dtype.itemsize, other)
-    return next(filter(None, (_whole_in(tile, walk, given, turned, names, numbers, key) for tile in tiles)), None)
+    room, size = beforehand.WHOLE_ROOM, key.dtype.itemsize
+    tiles = tiles_of(turned, room // size, other)
+    if is_from_memory(turned) and (is_dear(turned.found) or not (apart or (first and first.flat))):
+        far = tiles_of(turned, room * FAR_TIMES // size, other)
+        if longer := [tile for tile in far if is_long(turned, tile)]:
+            room, tiles = room * FAR_TIMES, longer
+    return next(filter(None, (_whole_in(tile, walk, given, turned, names, numbers, key, room) for tile in tiles)), None)
 
 
 def _whole_in(
-    tile: Tile, walk: Walk, given: Given, turned: Turned, names: Sequence[str], numbers: Mapping[int, int], key: Key
+    tile: Tile,
+    walk: Walk,
+    given: Given,
+    turned: Turned,
+    names: Sequence[str],
+    numbers: Mapping[int, int],
+    key: Key,
+    room: int,
 ) -> Walk | None:
-    """The same in pieces."""
+    """The same in pieces, into so many bytes."""
     extents, few = extents_of(turned.found), leaves_few(turned, tile, chained(turned))
     turned = cut(turned, tile)
     whole, copy = whole_alone(turned, given.numbers, names), copy_alone(turned, key, names)
@@ -100,6 +115,7 @@ def _whole_in(
         pieces=tuple(numbers[k] for k in tile),
         whole=(whole, copy),
         exact=_exact(turned, whole, names),
+        room=room,
     )
     return replace(
         walk, rest=rest, flat=None, pieces=tuple(tile.values()), short=0, packed=False, beside=False, block=None

@@ -7,36 +7,22 @@ after the other. How far from its first each element of a row lies is in a table
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
 
-from .bring import FEWEST_BETWEEN, Bring, Spread
 from .chain import Chain
 from .derived import apply
 from .dtypes import BOOL, INDEX
-from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local, negation
-from .ir import axis as named_axis
-from .kernel import WHOLE, Kernel
-from .nest import LINE, Blocks, Fetch, Loop, Machine, Nest, Stmt, Vector
+from .flattiles import BOTH, BOTH_BYTES, COLUMN, DEEP, LONG, LONGEST, MOST_DEEP, ROW, Tiles, elements_of
+from .ir import Axis, Load, Op, Value, both, index, local, negation
+from .kernel import Kernel
+from .nest import LINE, Machine, Nest
 from .past import are_multiples, large_target
-from .placing import loop_over, place
-from .rewrite import affine, eager, rewrite, steps, substitute
-from .vectors import FAR_BYTES, roots_of
+from .rewrite import eager, steps
 
-LONG, DEEP = 128, 16  # elements of a tile along the target, and along a source
-LONGEST = 2 * LONG  # where nothing is turned
 STRIP_BYTES = 256  # of rows that are whole lines, turned: of more the source's lines, which may all have the same place, would not stay in the second cache
-MOST_DEEP = 2 * DEEP  # where that runs on over several axes
-BOTH, BOTH_BYTES = 64, 256  # of both, where something is computed along the source and has no more bytes
-MOST_LANES = 16
-STAYS = 512 << 10  # bytes of a piece that are still in the second cache when they are read again
-FETCHED = 2 * DEEP  # elements of a column of a tile: of so many they are fetched for what is made of them
-MANY = 4  # tiles of a loop: the last one of fewer is too often
-ROWS = 256  # of tiles: of no more what is fetched stays in the second cache until all are done
 ROOM = 96 << 10  # bytes of scratch: folds that were computed before may have as much as `beforehand.ROOM`
-COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
-ONE_INDEX = index(1)
 
 
 def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
@@ -53,8 +39,9 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
     if past is None:
         return _nest(kernel, machine, long, None, deep, made, None)
     nest = None
-    if not made and not flat.paired:
+    if not flat.paired:
         each = min(long, STRIP_BYTES // kernel.stores[0].leaf.itemsize) if turned else long
+        each = LONG if made else each
         nest = _nest(kernel, machine, long, each, deep, made, past)
     return nest or _nest(kernel, machine, long, None, deep, made, both(past, _in_lines(kernel, long)))
 
@@ -89,7 +76,9 @@ def _nest(
     if each is not None and past is not None:
         columns = _with_lines(columns, kernel, each, past)
     rows = Chain(_pairs(flat.rows, extents), ROW, top, bottom, deep, frozenset(flat.down))
-    tiles = _Tiles(kernel, machine, columns, rows if flat.rows else None, made, past)
+    if made and columns.beyond is not None and past is not None:
+        rows = replace(rows, wide=apply("where", past, index(MOST_DEEP), index(deep)))
+    tiles = Tiles(kernel, machine, columns, rows if flat.rows else None, made, past)
     if sum(many * leaf.dtype.itemsize for many, leaf in tiles.scratch) > ROOM:
         return None
     outer = [(a, n) for a, n in kernel.axes if a not in (*flat.columns, *flat.rows, *flat.within)]
@@ -102,12 +91,15 @@ def _with_lines(columns: Chain, kernel: Kernel, each: int, past: Value) -> Chain
     a tile has these then, and all of a short row of the target.
     """
     line, lines, most = LINE // kernel.stores[0].leaf.itemsize, _in_lines(kernel, each), index(columns.most)
-    if columns.most < LONGEST:  # turned
+    if columns.most < LONG:  # made
+        most = apply("where", past, index(LONG), most)
+    elif columns.most < LONGEST:  # turned
         most = apply("where", index(LONGEST) >= columns.total, index(LONGEST), most)
         most = apply("where", both(past, lines), index(each), most)
     more = (columns.inner + (line - 2)) // columns.inner
     beyond = apply("where", both(past, negation(lines)), more, index(0))
-    return replace(columns, wide=most, beyond=beyond, most=2 * LONGEST + line)
+    whole = LONG + BOTH if columns.most < LONG else 2 * LONGEST
+    return replace(columns, wide=most, beyond=beyond, most=whole + line)
 
 
 def _past_caches(kernel: Kernel, machine: Machine) -> Value | None:
@@ -121,19 +113,7 @@ def _pairs(axes: Iterable[Axis], extents: dict[Axis, Value]) -> tuple[tuple[Axis
 
 
 def _loads(kernel: Kernel) -> list[Load]:
-    return [x for x in _elements([s.value for s in kernel.stores]) if isinstance(x, Load)]
-
-
-def _elements(roots: Iterable[Value]) -> Iterator[Value]:
-    """What is computed for an element, no offsets."""
-    stack, seen = list(roots), set[Value]()
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            yield node
-            if isinstance(node, Op):
-                stack.extend(reversed(eager(node)))
+    return [x for x in elements_of([s.value for s in kernel.stores]) if isinstance(x, Load)]
 
 
 def _better_along_rows(kernel: Kernel) -> list[Value]:
@@ -150,7 +130,7 @@ def _better_along_rows(kernel: Kernel) -> list[Value]:
         return steps(x, down[0]) == 1 if len(down) == 1 else x.leaf.name in flat.down
 
     def good(value: Value) -> bool:
-        every = list(_elements([value]))
+        every = list(elements_of([value]))
         loads = [x for x in every if isinstance(x, Load)]
         foreign = [x for x in loads if not is_one(x, (*others, inner)) and x.leaf.name not in flat.along]
         return (
@@ -170,271 +150,3 @@ def _better_along_rows(kernel: Kernel) -> list[Value]:
         elif isinstance(node, Op):
             stack.extend(reversed(eager(node)))
     return list(found)
-
-
-class _Tiles:
-    """Makes the loops over tiles."""
-
-    def __init__(
-        self,
-        kernel: Kernel,
-        machine: Machine,
-        columns: Chain,
-        rows: Chain | None,
-        along_rows: Sequence[Value],
-        past: Value | None,
-    ) -> None:
-        self.machine, self.columns, self.rows = machine, columns, rows
-        self.original, size = kernel, kernel.stores[0].leaf.itemsize
-        self.within = kernel.flat.within if kernel.flat else ()
-        self.far, self.past = kernel.every >= FAR_BYTES // size, past
-        self.length = columns.most + MOST_LANES  # elements of a row of scratch: a vector more
-        self.joined = self._joined()
-        self.apart = apply("where", self.joined, columns.total, index(self.length))  # from row to row
-        self.brought: list[Bring | Spread] = []
-        self.made: list[Store] = []
-        self.later: list[Load] = []  # where a later tile begins to read for what is made
-        known = {x: self._turned_later(x) for x in along_rows}
-        for x in self._apart([substitute(s.value, known) for s in kernel.stores]):
-            known[x] = self._known(x)
-        stores = (
-            replace(s, offset=self._moved(s.leaf, s.offset), value=substitute(s.value, known)) for s in kernel.stores
-        )
-        self.kernel = replace(kernel, stores=tuple(stores))
-
-    def _joined(self) -> Value:
-        """Whether rows of a tile are whole ones of the target, which follow each other there, and in scratch: but for that all is one for the tile."""
-        columns, rows, (store, *_) = self.columns, self.rows, self.original.stores
-        if columns.beyond is None or rows is None or len(rows.axes) > 1 or not self._all_turned(store.value):
-            return FALSE
-        form = affine(store.offset, rows.axes[0][0])
-        assert form is not None, "rows of the target lie at regular distances"
-        follows = both(columns.beyond >= index(1), apply("equal", form[0], columns.total))
-        return both(index(LONGEST) >= columns.total, follows)
-
-    def _all_turned(self, value: Value) -> bool:
-        """Whether all that is read is turned, or one for the tile."""
-        inner, found = self.columns.axes[-1][0], list(_elements([value]))
-        if any(isinstance(x, Axis) for x in found):
-            return False
-        loads = [(x, self._over_tiles(x)) for x in found if isinstance(x, Load)]
-        return all(
-            not {COLUMN, ROW} & x.free
-            or (isinstance(x, Load) and inner in at.free and abs(steps(x, COLUMN) or 2) > 1 == steps(x, ROW))
-            for at, x in loads
-        )
-
-    @property
-    def read_again(self) -> Value:
-        """Whether what is made of columns comes from memory, and these are long."""
-        assert self.rows is not None, "values along rows"
-        many, size = prod((n for _, n in self.original.axes), start=index(1)), self.original.stores[0].leaf.itemsize
-        return both(self.far, both(many >= STAYS // size, self.rows.many >= FETCHED))
-
-    @property
-    def scratch(self) -> tuple[tuple[int, Leaf], ...]:
-        """Elements of each leaf."""
-        deep = self.rows.most + MOST_LANES if self.rows else 0
-        made = [(self.columns.most * deep, s.leaf) for s in self.made]
-        return (*((x.places, x.into) for x in self.brought), *made)
-
-    def _turned_later(self, value: Value) -> Value:
-        """What stands for a value that is computed along rows."""
-        assert self.rows is not None, "values along rows"
-        made = Leaf(f"made{len(self.made)}", value.dtype)
-        at = COLUMN * (self.rows.most + MOST_LANES) + ROW
-        self.made.append(Store(made, at, self._over_tiles(value)))
-        for x in _elements([value]):
-            if isinstance(x, Load) and x.leaf in self.original.leaves:
-                first = substitute(self._moved(x.leaf, x.offset), {ROW: index(0)})
-                self.later += [load(x.leaf, first + self._further(x))] if COLUMN in first.free else []
-        return self._turned(load(made, at))
-
-    def _turned(self, x: Value, origin: Load | None = None, each: int = 1) -> Value:
-        """What stands for a load that runs on along rows, `each` elements of the columns at a time."""
-        assert isinstance(x, Load) and self.rows is not None, "a load along rows"
-        bring = self._bring(x, origin)
-        places, place = self.length * self.rows.most, COLUMN + ROW * self.apart
-        self.brought.append(replace(bring, turned=True, rows=self.rows.many, place=place, places=places, each=each))
-        return load(bring.into, place)
-
-    def _bring(self, x: Load, origin: Load | None = None) -> Bring:
-        lanes = min(MOST_LANES, self.machine.vector_bits // x.leaf.dtype.bits)
-        into = Leaf(f"brought{len(self.brought)}", x.leaf.dtype)
-        return Bring(
-            into, x, COLUMN, self.columns.reach, ROW, index(1), COLUMN, lanes, False, None, None, self.length,
-            *((self._further(origin), self.far) if origin and origin.leaf.name != WHOLE else ()),  # that is in a cache
-        )  # fmt: skip
-
-    def _further(self, x: Load) -> Value:
-        """How many elements further a later tile reads: the next one of the outermost loop that has several turns, of which one stays in the
-        second cache.
-        """
-
-        def step(a: Axis, each: Value = ONE_INDEX) -> Value:
-            form = affine(x.offset, a)
-            return form[0] * each if form else index(0)
-
-        (first, extent), each = self.columns.axes[0], self.columns.each
-        inner = {a for chain in (self.columns, self.rows) if chain for a, _ in chain.axes}.union(self.within)
-        outer = [step(a) for a, _ in self.original.axes if a not in inner]
-        several = extent > each * (MANY if self.rows else 1)
-        along = apply("where", several, step(first, each), outer[-1]) if outer else step(first, each)
-        if self.rows is None and not self.within:
-            return along
-        found, count = along, index(1)
-        if self.rows:
-            a, many = self.rows.axes[0]
-            found, count = step(a, self.rows.each), many * self.rows.inner
-        for a, n in reversed([pair for pair in self.original.axes if pair[0] in self.within]):
-            found, count = apply("where", index(ROWS) >= count, step(a), found), count * n
-        stays = index(ROWS) >= count
-        return apply("where", stays if outer else both(stays, several), along, found)
-
-    def _apart(self, roots: Iterable[Value]) -> list[Value]:
-        """What is loaded, and the largest values that are one for a row of the target's innermost axis, but not for all columns."""
-        (inner, _), others = self.columns.axes[-1], [a for a, _ in self.columns.axes[:-1]]
-        stack, found = list(roots), dict[Value, None]()
-        while stack:
-            node = stack.pop()
-            if isinstance(node, Load) or (
-                isinstance(node, Op) and inner not in node.free and any(a in node.free for a in others)
-            ):
-                found[node] = None
-            elif isinstance(node, Op):
-                stack.extend(reversed(eager(node)))
-        return [x for x in found if COLUMN not in x.free]
-
-    def _moved(self, leaf: Leaf, offset: Value) -> Value:
-        """An offset in terms of rows and columns of a tile."""
-        offset = self.columns.moved(leaf, offset)
-        return self.rows.moved(leaf, offset) if self.rows else offset
-
-    def _over_tiles(self, value: Value) -> Value:
-        return rewrite(value, lambda x: load(x.leaf, self._moved(x.leaf, x.offset)) if isinstance(x, Load) else None)
-
-    def _known(self, value: Value) -> Value:
-        """What stands for a value in a tile: itself, or what is brought for it."""
-        columns, x = self.columns, self._over_tiles(value)
-        inner, few = columns.axes[-1]
-        if COLUMN not in x.free:
-            return x
-        if inner not in value.free:
-            into = Leaf(f"brought{len(self.brought)}", value.dtype)
-            lanes = min(MOST_LANES, self.machine.vector_bits // value.dtype.computed.bits)
-            self.brought.append(Spread(into, x, COLUMN, columns.reach, few, lanes, self.length))
-            return load(into, COLUMN)
-        assert isinstance(value, Load) and isinstance(x, Load), "an operation along the target's row is computed there"
-        if steps(x, COLUMN) in (1, -1):
-            return x
-        if self.rows is not None and steps(x, ROW) == 1:
-            return self._turned(x, value)
-        flat = self.original.flat
-        if flat is not None and x.leaf.name in flat.paired and steps(value, inner) == 1:
-            return self._turned(x, value, flat.each)
-        if affine(x.offset, COLUMN):
-            return x  # at regular distances: vectors are read so
-        bring, masked = self._bring(x, value), x.leaf.dtype.bits in self.machine.masked_bits
-        if masked and steps(value, inner) == 1:
-            bring = replace(bring, unit=few)
-        elif masked and bring.lanes >= FEWEST_BETWEEN and steps(value, columns.axes[-2][0]) == 1:
-            bring = replace(bring, unit=few, between=columns.between, places=columns.most + MOST_LANES**2)
-        self.brought.append(bring)
-        return load(bring.into, COLUMN)
-
-    # the loops, from the outermost
-
-    def loops(
-        self, outer: Sequence[tuple[Axis, Value]], bound: frozenset[Axis | Local], done: set[Value]
-    ) -> list[Stmt]:
-        """The statements that run the remaining loops, those over tiles innermost."""
-        placed = self._placed(bound, done)
-        if outer:
-            (a, extent), *inner = outer
-            return [*placed, Loop(a, extent, tuple(self.loops(inner, bound | {a}, done)))]
-        columns = self.columns
-        within = [pair for pair in self.original.axes if pair[0] in self.within]
-        tiles = self._tiles(within, bound | {columns.start, columns.end}, done, self.brought)
-        return [*placed, self._blocks(columns, tiles)]
-
-    def _tiles(
-        self,
-        within: Sequence[tuple[Axis, Value]],
-        bound: frozenset[Axis | Local],
-        done: set[Value],
-        needed: Sequence[Bring | Spread],
-    ) -> list[Stmt]:
-        """The remaining loops of a tile of columns, which bring what is still needed."""
-        rows, placed = self.rows, self._placed(bound, done)
-        first = [x for x in needed if bound | {COLUMN} >= _of(x).free]
-        needed = [x for x in needed if x not in first]
-        if within:
-            (a, extent), *inner = within
-            return [*placed, *first, Loop(a, extent, tuple(self._tiles(inner, bound | {a}, done, needed)))]
-        if rows is None:
-            return [*placed, *first, *self._row(bound, done)]
-        bound |= {rows.start, rows.end}
-        lets, made = self._placed(bound, done), self._made(bound, done)
-        turned = [x for x in needed if isinstance(x, Bring) and x.turned]
-        late = [x for x in needed if x not in turned]
-        row = [*self._placed(bound | {ROW}, done), *late, *self._row(bound | {ROW}, done)]
-        row = [self._fetching(), *row]
-        return [*placed, *first, self._blocks(rows, [*lets, *made, *turned, Loop(ROW, rows.many, tuple(row))])]
-
-    def _fetching(self) -> Fetch:
-        """What fetches the same row of a target in a later tile."""
-        original, store = self.original.stores[0], self.kernel.stores[0]
-        first = substitute(store.offset, {COLUMN: index(0)})
-        later = load(store.leaf, first + self._further(load(original.leaf, original.offset)))
-        when = both(self.far, apply("equal", self.past, FALSE)) if self.past is not None else self.far
-        return Fetch((later,), when, self.columns.many)
-
-    def _made(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
-        """What is computed along rows, a column after the other."""
-        if not self.made or self.rows is None:
-            return []
-        done, stores, within = set(done), tuple(self.made), bound | {COLUMN}
-        body = loop_over(self.kernel, self.machine, ROW, index(0), self.rows.many, stores, within, done)
-        fetching = [Fetch(tuple(self.later), self.read_again, self.rows.many)] if self.later else []
-        return [Loop(COLUMN, self.columns.many, (*fetching, *body))]
-
-    def _placed(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
-        """What is known so far."""
-        needed = [x.load.offset if isinstance(x, Bring) else x.value for x in self.brought]
-        needed += [y for x in self.brought if isinstance(x, Bring) for y in (x.further, x.far)]
-        needed += [*roots_of(self.made), *([self.far] if self.rows else []), *([self.read_again] if self.later else [])]
-        needed += [self.past] if self.past is not None else []
-        needed += [self.columns.indices, self.columns.reach] if self.columns.beyond is not None else []
-        return place([*roots_of(self.kernel.stores), *needed], self.machine, bound, done)
-
-    def _row(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
-        """A row of a tile: of whole lines of a large target it is stored past the caches."""
-        stores, columns = self.kernel.stores, self.columns
-        stmts = loop_over(self.kernel, self.machine, COLUMN, index(0), columns.many, stores, bound, done)
-        lines = self._lines(columns.beyond) if columns.beyond is not None else None
-        return [
-            replace(s, stream=self.past, peeled=self.past is not None and s.masked, lines=lines)
-            if isinstance(s, Vector) and s.lanes > 1
-            else s
-            for s in stmts
-        ]
-
-    def _lines(self, beyond: Value) -> tuple[Value, Value]:
-        """Whether a row of the target begins with one of a tile, and up to where there are elements for it: of joined ones those of the next follow."""
-        columns, begins = self.columns, apply("equal", self.columns.start, index(0))
-        reach = columns.reach
-        if self.rows is not None and self.joined is not FALSE:
-            begins = both(begins, negation(both(self.joined, index(0) < ROW)))
-            next_one = both(self.joined, self.rows.many >= ROW + index(2))
-            reach = apply("where", next_one, columns.many + index(LINE), reach)
-        return apply("logical_or", begins, apply("equal", beyond, index(0))), reach
-
-    def _blocks(self, chain: Chain, body: Sequence[Stmt]) -> Blocks:
-        """A loop over tiles."""
-        (a, extent), scratch = chain.axes[0], self.scratch if chain is self.columns else ()
-        start, end = chain.start, chain.end
-        return Blocks(a, index(0), extent, start, end, tuple(body), scratch, side=chain.each, inner=chain.inner)
-
-
-def _of(x: Bring | Spread) -> Value:
-    return x.load if isinstance(x, Bring) else x.value

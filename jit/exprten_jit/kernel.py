@@ -54,7 +54,7 @@ class Rest:
     """What is left of a kernel when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of memory;
     the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are kernels of their own; `tiles` and `squares`
     are as in Kernel. Of the axes `pieces` there are PIECE0, PIECE1 … elements at a time: what is computed before has room then. Or all that is stored is computed before,
-    as `whole` says, and is then copied.
+    as `whole` says, into `room` of so many bytes, and is then copied.
     """
 
     first: First
@@ -67,6 +67,7 @@ class Rest:
     pieces: tuple[Axis, ...] = ()
     whole: tuple[Alone, Alone] | None = None
     exact: tuple[tuple[str, int], ...] = ()
+    room: int = 0
 
 
 @dataclass(frozen=True)
