@@ -66,6 +66,25 @@ def test_sums_have_the_order_of_rows(count):
         assert written(plan) == (count <= (18 if columns > 64 else 8) and columns >= 16)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize(
+    ("statement", "rows", "columns"), [(softmax, 11, 17), (standard, 12, 29), (standard, 16, 33), (standard, 5, 24)]
+)
+def test_rows_that_are_no_whole_vectors_have_the_bits_of_strips(statement, rows, columns, dtype):
+    """What is left of a row is computed in half a register."""
+    x = numbers((7, rows, columns), dtype)
+    wanted = in_strips(x, statement, 1)
+    for bits, threads in ((128, 3), (256, 1), (512, 2)):
+        with xt.options(vector_bits=bits, num_threads=threads):
+            room = np.full(x.size + 64, 7, dtype)
+            target = room[32 : 32 + x.size].reshape(x.shape)
+            plan = xt.plan(xt.asarray(target), statement(xt.asarray(x), 1))
+            plan.run()
+            assert target.tobytes() == wanted.tobytes(), bits
+            assert (room[:32] == 7).all() and (room[32 + x.size :] == 7).all()
+            assert written(plan) or dtype != "float32"
+
+
 @pytest.mark.parametrize(
     ("statement", "count"),
     [*((softmax, k) for k in (2, 5, 8)), *((standard, k) for k in (3, 7)), *((nested, k) for k in (6,))],
@@ -248,6 +267,10 @@ def test_one_kernel_for_any_number_of_columns():
     assert kernel((3, 16)) == kernel((3, 70_000))
     assert [kernel((5, 3, n), 1).down for n in (8, 12, 1000)] == [0, 3, 3]
     assert [kernel((5, 8, n), 1).down for n in (8, 9, 1000)] == [0, 8, 8]
+    parts = [
+        kernel((5, k, n), 1).down for k, n in ((11, 16), (11, 17), (12, 33), (13, 33), (11, 32), (11, 64), (11, 65))
+    ]
+    assert parts == [0, 11, 12, 0, 0, 0, 0]  # rows that are no whole vectors
     for n in (64, 65):  # of which nothing is stored but what is folded
         plan = xt.plan(xt.zeros((5, n)), xt.max(xt.zeros((5, 8, n)), 1))
         assert plan._code.kernel.down == (8 if n > 64 else 0)

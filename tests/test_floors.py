@@ -68,7 +68,7 @@ FLOORS = {
         "statement.gather statement.overlap",
         "statement.axes",
         "statement.orders statement.signature",
-        "statement.before statement.lying statement.memory_order statement.nested statement.traffic",
+        "statement.before statement.few statement.lying statement.memory_order statement.nested statement.traffic",
         "statement.blocks statement.flat",
         "statement.walk",
         "statement.ways",

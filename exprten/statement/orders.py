@@ -5,19 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 from math import prod
-from typing import NamedTuple
 
-from exprten_jit.derived import TABLE
-from exprten_jit.reducers import ACROSS, AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, UNROLLED_NARROW, rounded_up
-from exprten_jit.vectors import DEAR, FAR_BYTES
+from exprten_jit.reducers import AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, UNROLLED_NARROW, rounded_up
 
 from ..expression.shape import Layout
 from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of, views_of
 from .gather import WEAK, Gathered
 
-TALL, TOGETHER = 4096, 16  # rows of so few columns, and indices of an outer axis, of which several are folded at once
-ROWS_BYTES, FEWEST_KEPT = 3072, 40  # of a column that is read again, of less than all, and rows of such
-NEAR_BYTES = 64 << 10  # of what is folded for an index of an outer axis
 MAX_PERMUTED = 5  # outer loops; 120 orders are tried at most
 
 
@@ -59,7 +53,7 @@ def short_rows(
             len(live) != 1
             or not same.axes_of(n)
             or extent_of(same, live[0]) > SHORT[-1]
-            or not _is_row(same, live[0], _largest_below(same, ref))
+            or not is_row(same, live[0], _largest_below(same, ref))
         ):
             return None
         taken.update(live)
@@ -145,52 +139,6 @@ def _nearest(same: Same, n: int, view: Layout) -> Place | None:
     return min(steps)[1] if steps else None
 
 
-class Few(NamedTuple):
-    """Columns that folds run across: how many, or what number they fit, where they are few. `low`: of these folds take one block of rows at most, for each index
-    of an outer axis, or `tall`, several. `near`: something dear is made of them, which may lie in the target until it is folded.
-    """
-
-    columns: int = 0
-    low: bool = False
-    tall: bool = False
-    near: bool = False
-
-
-def few_columns(axes: list[int], same: Same, extents: list[int]) -> Few:
-    """Where all folds run across the innermost axis, and how many columns it has."""
-    if not axes or extents[-1] < 2:
-        return Few()
-    folds, inner = same.found.folds, same.of((TARGET, axes[-1]))
-    taken = {p: extent_of(same, p) for n in folds for p in folded_by(same, n) if p is not None}
-    if inner in taken or any(inner not in same.dims(same.found.structure[n][1]) for n in folds):
-        return Few()
-    columns = fitting_columns(same, folds, inner)
-    if columns == COLUMNS[0] and any(same.of((TARGET, k)) in taken for k in axes):
-        columns = extents[-1]  # whose rows are stored as well
-    outer = {p: same.target[k] for k in axes[:-1] if (p := same.of((TARGET, k))) not in taken}
-    most, many = max(taken.values(), default=0), prod(outer.values())
-    low = columns > 0 and bool(outer) and (most <= ACROSS.block or (most <= TALL and many >= TOGETHER >= columns))
-    near = _any_dear(same.found) and _stays_near(same, prod(taken.values()), columns, extents[-1], many)
-    return Few(columns, low, low and most > ACROSS.block, near)
-
-
-def _stays_near(same: Same, rows: int, columns: int, count: int, many: int) -> bool:
-    """Whether so many rows of as many columns as are taken at once stay in the caches, for each index of outer axes. Of few rows from memory what is dear is made
-    again in less time than it takes to store it.
-    """
-    size = max(leaf.key.dtype.itemsize for leaf in same.found.leaves)
-    each, far = rows * count * size, rows * count * many * size >= FAR_BYTES
-    if columns:
-        return each <= NEAR_BYTES or not far
-    return rows * size <= ROWS_BYTES and (not far or rows >= FEWEST_KEPT)
-
-
-def _any_dear(found: Gathered) -> bool:
-    """Whether something that costs much is computed."""
-    rows = (TABLE.get(entry[0].op) for entry in found.structure if entry[0] != WEAK)
-    return any(row.cost >= DEAR for row in rows if row is not None)
-
-
 def fitting_columns(same: Same, folds: Sequence[int], inner: Place) -> int:
     """How many columns, or what number they fit, where these folds run across an axis of few; else 0."""
     count, taken = extent_of(same, inner), set[Place | None]()
@@ -199,9 +147,7 @@ def fitting_columns(same: Same, folds: Sequence[int], inner: Place) -> int:
         if inner not in same.dims(same.found.structure[n][1]) or inner in taken:
             return 0
     leaves = list(leaves_of(same.found))
-    if not _is_row(same, inner, leaves) or any(
-        _is_row(same, p, _largest(same, leaves)) for p in taken if p is not None
-    ):
+    if not is_row(same, inner, leaves) or any(is_row(same, p, largest(same, leaves)) for p in taken if p is not None):
         return 0
     if count <= FEW or (count < COLUMNS[0] and _extremes_of_narrow(same, folds)):
         return count
@@ -211,8 +157,8 @@ def fitting_columns(same: Same, folds: Sequence[int], inner: Place) -> int:
 def is_of_columns(same: Same, n: int, axes: Collection[Place]) -> bool:
     """Whether a Reduce reads rows along one of these axes, and not along its own."""
     leaves, own = _largest_below(same, same.found.structure[n][1]), folded_by(same, n)
-    across = not any(_is_row(same, p, leaves) for p in own if p is not None)
-    return across and any(_is_row(same, p, leaves) for p in axes)
+    across = not any(is_row(same, p, leaves) for p in own if p is not None)
+    return across and any(is_row(same, p, leaves) for p in axes)
 
 
 def _extremes_of_narrow(same: Same, folds: Sequence[int]) -> bool:
@@ -226,44 +172,6 @@ def folded_by(same: Same, n: int) -> list[Place | None]:
     key, ref = same.found.structure[n][:2]
     dims = same.dims(ref)
     return [dims[k] for k in key.map.axes]
-
-
-LEAST_COLUMNS = 9  # of few rows
-WRITTEN_ROWS = 18  # of many columns, of which nothing dear is made
-
-
-COLUMN_BITS = 4 * 512  # of a row: beyond that none are taken several at once
-
-
-def _most_columns(same: Same) -> int:
-    """How many columns are few: no more than the vectors hold in which several rows are taken at once."""
-    return min(COLUMNS[-1], COLUMN_BITS // max((leaf.key.dtype.bits for leaf in same.found.leaves), default=1))
-
-
-def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
-    """How many rows all folds take where these are few, and lie across the innermost axis, and there is no loop that a fold does not depend
-    on: else 0.
-    """
-    if not axes:
-        return 0
-    found, inner, taken = same.found, same.of((TARGET, axes[-1])), set[Place]()
-    for n in found.folds:
-        key, ref = found.structure[n][:2]
-        taken.update(p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes)
-    own = {same.of((TARGET, k)) for k in axes}
-    outer = own - taken
-    leaves = list(leaves_of(found))
-    if inner in taken or not _is_row(same, inner, leaves):
-        return 0
-    if any(_is_row(same, p, _largest(same, leaves)) for p in taken):
-        return 0
-    numbers = {extent_of(same, place) for place in taken}
-    if len(numbers) != 1 or any(not outer <= {*same.dims(n)} for n in found.folds):
-        return 0
-    rows = numbers.pop()
-    least = 1 if len(outer) == 1 or own & taken else _most_columns(same) + 1
-    most = WRITTEN_ROWS if extents[-1] > COLUMNS[-1] and not _any_dear(found) else FEW
-    return rows if rows <= most and extents[-1] >= max(LEAST_COLUMNS, least) else 0
 
 
 SMALL = 4  # times smaller than what is folded: how a target is stored matters less then than how that is read
@@ -334,7 +242,7 @@ def taken_across(axes: list[int], same: Same) -> list[bool]:
         key, ref = found.structure[n][:2]
         over = [p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes]
         needs.append(inner is not None and inner in same.dims(n))
-        of_rows |= needs[-1] and any(_is_row(same, place, _largest_below(same, ref)) for place in over)
+        of_rows |= needs[-1] and any(is_row(same, place, _largest_below(same, ref)) for place in over)
     along = of_rows or rows_are_near(axes, same)
     return [need and not along for need in needs]
 
@@ -403,10 +311,10 @@ def _below(found: Gathered, n: int) -> set[int]:
 
 
 def _largest_below(same: Same, n: int) -> list[int]:
-    return _largest(same, _below(same.found, n))
+    return largest(same, _below(same.found, n))
 
 
-def _largest(same: Same, leaves: Collection[int]) -> list[int]:
+def largest(same: Same, leaves: Collection[int]) -> list[int]:
     """The leaves whose axes are not all those of another one, and fewer: a column of weights says nothing of how a matrix lies."""
     layouts = dict(zip(leaves_of(same.found), same.found.layouts, strict=True))
     live = {
@@ -443,7 +351,7 @@ def lies_across(same: Same, target: Layout) -> bool:
     return len(units) > 1
 
 
-def _is_row(same: Same, place: Place, leaves: Collection[int]) -> bool:
+def is_row(same: Same, place: Place, leaves: Collection[int]) -> bool:
     """Whether the elements along an axis lie side by side in some of the leaves."""
     views = [(n, view) for n, view in zip(leaves_of(same.found), same.found.layouts, strict=True) if n in leaves]
     return any(abs(s) == 1 for n, view in views for p, s in zip(same.dims(n), view.strides, strict=True) if p == place)

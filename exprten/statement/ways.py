@@ -9,10 +9,11 @@ from ..expression.shape import Layout
 from . import blocks
 from .axes import Folded, Same
 from .before import computed_before
+from .few import Few, few_columns, few_rows
 from .gather import Gathered
 from .lying import TILED, fills_squares, narrow_rows, rows_run_on, turns
 from .nested import named
-from .orders import Few, few_columns, few_rows, rows_are_near, runs_onto
+from .orders import rows_are_near, runs_onto
 from .signature import Ways
 from .walk import Given, Walk
 

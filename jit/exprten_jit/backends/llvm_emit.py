@@ -37,6 +37,8 @@ from .llvm_memory import Known, Where
 from .llvm_outer import Outer
 from .llvm_text import INDEX_TYPE, Lanes
 
+WIDEST_BITS = 512  # of a register
+
 
 class Loops(Outer):
     """Emits statements; `bounds` are those of loops that run over a part of their axis."""
@@ -322,7 +324,25 @@ class Loops(Outer):
             t.loop(low, high, 1, lambda i: self._group(stmt, known, i, 1, 1, None), self.down)
             return
 
-        t.when(t.let(f"icmp slt i64 {low}, {high}", "i1").name, lambda: self._masked(stmt, known, low, high))
+        t.when(t.let(f"icmp slt i64 {low}, {high}", "i1").name, lambda: self._few(stmt, known, low, high))
+
+    def _few(self, stmt: Vector, known: Known, low: str, high: str) -> None:
+        """Fewer elements than a vector has lanes. Of rows that are written out half as many are computed in half a register: some machines work on the widest ones
+        by halves, and it is a third of the work for a row of 17.
+        """
+        t, half = self.text, stmt.lanes // 2
+        bits = max(store.leaf.dtype.computed.bits for store in stmt.stores)
+        if stmt.lanes * bits < WIDEST_BITS or not self.nest.kernel.down or self.groups or stmt.woven:
+            self._masked(stmt, known, low, high)
+            return
+        few = t.let(f"icmp sle i64 {t.index('sub', high, low)}, {half}", "i1").name
+
+        def narrow() -> None:
+            splats, self.splats = self.splats, {}
+            self._masked(replace(stmt, lanes=half), dict(known), low, high)
+            self.splats = splats
+
+        t.either(few, narrow, lambda: self._masked(stmt, dict(known), low, high))
 
     def _overlapping(self, stmt: Vector, known: Known, low: str, high: str) -> None:
         """A row that has at least as many elements as a vector has lanes: the last vector ends where the row does. It is computed before

@@ -1,0 +1,109 @@
+"""Few columns, and few rows, that folds run across: a kernel is made for their number, or for one that they fit."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+from exprten_jit.derived import TABLE
+from exprten_jit.reducers import ACROSS, COLUMNS, FEW
+from exprten_jit.vectors import DEAR, FAR_BYTES
+
+from .axes import TARGET, Place, Same, extent_of, leaves_of
+from .gather import WEAK, Gathered
+from .orders import fitting_columns, folded_by, is_row, largest
+
+TALL, TOGETHER = 4096, 16  # rows of so few columns, and indices of an outer axis, of which several are folded at once
+ROWS_BYTES, FEWEST_KEPT = 3072, 40  # of a column that is read again, of less than all, and rows of such
+NEAR_BYTES = 64 << 10  # of what is folded for an index of an outer axis
+LEAST_COLUMNS = 9  # of few rows
+WRITTEN_ROWS = 18  # of many columns, of which nothing dear is made
+WRITTEN_PARTS = 12  # whose columns are no whole vectors: in strips each pass has a part of a vector
+LANES, LINE = 16, 64  # of a vector, and bytes
+COLUMN_BITS = 4 * 512  # of a row: beyond that none are taken several at once
+
+
+class Few(NamedTuple):
+    """Columns that folds run across: how many, or what number they fit, where they are few. `low`: of these folds take one block of rows at most, for each index
+    of an outer axis, or `tall`, several. `near`: something dear is made of them, which may lie in the target until it is folded.
+    """
+
+    columns: int = 0
+    low: bool = False
+    tall: bool = False
+    near: bool = False
+
+
+def few_columns(axes: list[int], same: Same, extents: list[int]) -> Few:
+    """Where all folds run across the innermost axis, and how many columns it has."""
+    if not axes or extents[-1] < 2:
+        return Few()
+    folds, inner = same.found.folds, same.of((TARGET, axes[-1]))
+    taken = {p: extent_of(same, p) for n in folds for p in folded_by(same, n) if p is not None}
+    if inner in taken or any(inner not in same.dims(same.found.structure[n][1]) for n in folds):
+        return Few()
+    columns = fitting_columns(same, folds, inner)
+    if columns == COLUMNS[0] and any(same.of((TARGET, k)) in taken for k in axes):
+        columns = extents[-1]  # whose rows are stored as well
+    outer = {p: same.target[k] for k in axes[:-1] if (p := same.of((TARGET, k))) not in taken}
+    most, many = max(taken.values(), default=0), prod(outer.values())
+    low = columns > 0 and bool(outer) and (most <= ACROSS.block or (most <= TALL and many >= TOGETHER >= columns))
+    near = _any_dear(same.found) and _stays_near(same, prod(taken.values()), columns, extents[-1], many)
+    return Few(columns, low, low and most > ACROSS.block, near)
+
+
+def _stays_near(same: Same, rows: int, columns: int, count: int, many: int) -> bool:
+    """Whether so many rows of as many columns as are taken at once stay in the caches, for each index of outer axes. Of few rows from memory what is dear is made
+    again in less time than it takes to store it.
+    """
+    size = max(leaf.key.dtype.itemsize for leaf in same.found.leaves)
+    each, far = rows * count * size, rows * count * many * size >= FAR_BYTES
+    if columns:
+        return each <= NEAR_BYTES or not far
+    return rows * size <= ROWS_BYTES and (not far or rows >= FEWEST_KEPT)
+
+
+def _any_dear(found: Gathered) -> bool:
+    """Whether something that costs much is computed."""
+    rows = (TABLE.get(entry[0].op) for entry in found.structure if entry[0] != WEAK)
+    return any(row.cost >= DEAR for row in rows if row is not None)
+
+
+def _most_columns(same: Same) -> int:
+    """How many columns are few: no more than the vectors hold in which several rows are taken at once."""
+    return min(COLUMNS[-1], COLUMN_BITS // max((leaf.key.dtype.bits for leaf in same.found.leaves), default=1))
+
+
+def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
+    """How many rows all folds take where these are few, and lie across the innermost axis, and there is no loop that a fold does not depend
+    on: else 0.
+    """
+    if not axes:
+        return 0
+    found, inner, taken = same.found, same.of((TARGET, axes[-1])), set[Place]()
+    for n in found.folds:
+        key, ref = found.structure[n][:2]
+        taken.update(p for k, p in enumerate(same.dims(ref)) if p is not None and k in key.map.axes)
+    own = {same.of((TARGET, k)) for k in axes}
+    outer = own - taken
+    leaves = list(leaves_of(found))
+    if inner in taken or not is_row(same, inner, leaves):
+        return 0
+    if any(is_row(same, p, largest(same, leaves)) for p in taken):
+        return 0
+    numbers = {extent_of(same, place) for place in taken}
+    if len(numbers) != 1 or any(not outer <= {*same.dims(n)} for n in found.folds):
+        return 0
+    rows = numbers.pop()
+    least = 1 if len(outer) == 1 or own & taken else _most_columns(same) + 1
+    many, part = extents[-1] > COLUMNS[-1], bool(own & taken) and _ends_in_part(same, extents[-1])
+    most = WRITTEN_PARTS if part else FEW
+    if (many or (part and extents[-1] > 2 * LANES)) and not _any_dear(found):
+        most = WRITTEN_ROWS
+    return rows if rows <= most and extents[-1] >= max(LEAST_COLUMNS, least) else 0
+
+
+def _ends_in_part(same: Same, columns: int) -> bool:
+    """Whether rows of so many columns are more than a vector, and no whole vectors."""
+    size = max((leaf.key.dtype.itemsize for leaf in same.found.leaves), default=1)
+    return LANES < columns <= COLUMNS[-1] and columns * size % LINE != 0
