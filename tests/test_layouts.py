@@ -461,6 +461,28 @@ def test_lines_of_a_large_target_that_lies_across_are_stored_as_they_come(dtype,
         assert (between[:, shape[0] :] == 7).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int16"])
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [((2700, 4, 12, 33), (2, 1, 3, 0)), ((650, 2, 35, 100), (2, 1, 3, 0)), ((3000, 28, 50), (2, 1, 0))],
+    ids=str,
+)
+def test_short_rows_that_run_on_are_read_together(dtype, shape, order):
+    """The loop over the axis along which they do is inside of those over tiles of the target."""
+    x = np.random.default_rng(0).integers(-40, 40, shape).astype(dtype)
+    want, view = np.ascontiguousarray(x.transpose(order)) * x.dtype.type(3), xt.transpose(xt.asarray(x), order)
+    for threads, bits, first in ((1, None, 0), (3, 256, 5), (2, 128, 1)):
+        room = np.full(x.size + 80, 7, dtype)
+        target = room[first : first + x.size].reshape(want.shape)
+        with xt.options(num_threads=threads, vector_bits=bits):
+            plan = xt.plan(xt.asarray(target), view * x.dtype.type(3))
+            loops = [line.split()[1] for line in plan.nest.splitlines() if line.strip().startswith("for ")]
+            assert loops[-3:] == ["i3", "i0", "i2"] if len(shape) > 3 else loops == ["i2", "i1", "i0"]
+            plan.run()
+        assert_same_bits(target, want)
+        assert (room[:first] == 7).all() and (room[first + x.size :] == 7).all()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
 @pytest.mark.parametrize("shape", [(1024, 16), (1003, 9), (300, 37), (300, 70), (64, 16)], ids=str)
 def test_rows_of_a_target_that_share_a_set_of_the_first_cache(dtype, shape):

@@ -165,4 +165,4 @@ def _renamed(ways: Ways, axes: Sequence[int], known: Mapping[str, str | None], k
         return None
     within, block = (tuple((str(names[name]), many) for name, many in each) for each in (ways.within, ways.block))
     onto, lanes = (None if k is None else [*axes].index(k) for k in (ways.onto, ways.lanes))
-    return replace(ways, within=within, block=block, onto=onto, lanes=lanes, first=(), keeps=keeps)
+    return replace(ways, within=within, block=block, onto=onto, lanes=lanes, inside=None, first=(), keeps=keeps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from math import prod
 
 from exprten_jit.reducers import FEW
 
@@ -13,6 +14,8 @@ from .gather import WEAK, Gathered
 from .orders import lies_across
 
 RUNNING = 32  # columns
+MEMORY = 1 << 22  # elements of which most are in no cache
+SHORT_ROW, LONG_TARGET = 112, 256  # elements
 
 
 def rows_run_on(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> bool:
@@ -86,3 +89,17 @@ def fills_squares(axes: Sequence[int], extents: Sequence[int], across: Sequence[
         and extents[-1] > MOST_WOVEN
         and all(n > MOST_WOVEN for k, n in zip(axes, extents, strict=True) if k in across)
     )
+
+
+def runs_on_inside(
+    axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]], across: Sequence[int]
+) -> int | None:
+    """The axis along which the one operand that lies across runs on from row to row, where rows are short, come from memory, and are stored along a long axis:
+    the lines at their ends are read twice, and what lies together not together, where the loop over it is outside of those over tiles.
+    """
+    if len(axes) < 3 or len(strides) != 2 or prod(extents) < MEMORY or extents[-1] < LONG_TARGET:
+        return None
+    for row, n in enumerate(extents[:-1]):
+        if strides[1][row] == 1 and axes[row] in across and n <= SHORT_ROW:
+            return next((axes[k] for k, s in enumerate(strides[1][:-1]) if s == n and k != row), None)
+    return None

@@ -14,7 +14,7 @@ from ..expression.shape import Layout, Shape, intern_shape
 from ..expression.shape import layout as layout_of
 from .alone import own_axes
 from .gather import Gathered
-from .lying import MOST_WOVEN
+from .lying import MEMORY, MOST_WOVEN
 from .memory_order import Turned
 from .orders import MAX_PERMUTED
 from .signature import Alone, Ways
@@ -28,7 +28,6 @@ STREAMED_RUN, LITTLE = 512, 16  # in pieces of folds alone, which take so many e
 FEWEST_RUN = 16  # in those of any
 SQUARE = 80  # elements of both axes of a piece: more than such as are exactly so many
 FAR = 1 << 18  # elements: of more some are not in the second cache
-MEMORY = 1 << 22  # and of so many most are in no cache
 
 
 def extents_of(found: Gathered) -> list[int]:

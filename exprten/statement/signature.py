@@ -90,7 +90,7 @@ class Alone:
 
 @dataclass(frozen=True, kw_only=True)
 class Ways:
-    """What of the layouts decides how a kernel is scheduled: fields of `exprten_jit.kernel.Kernel`, `onto` as the number of the axis, `within`
+    """What of the layouts decides how a kernel is scheduled: fields of `exprten_jit.kernel.Kernel`, `onto` and others as the number of the axis, `within`
     with the names of extents.
     """
 
@@ -108,6 +108,7 @@ class Ways:
     near: bool = False  # and what it takes stays in the caches
     narrow: int = 0  # elements of the target's packed rows, where what is folded runs on across them
     squares: bool = False  # what lies across has a vector of elements on both axes
+    inside: int | None = None  # the axis along which what lies across runs on from row to row, where these are short
     onto: int | None = None  # the axis along which the columns that folds run across run on
     down: int = 0  # rows that every fold takes, across the innermost axis
     within: tuple[tuple[str, int], ...] = ()  # extents of rows that are folded inside of another fold, which are so few
@@ -120,7 +121,7 @@ class Ways:
     def of_kernel(self, leaves: Sequence[Leaf]) -> dict[str, Any]:
         """The same as fields of a kernel with these leaves."""
         found = {field.name: getattr(self, field.name) for field in fields(Ways)}
-        for key in ("onto", "lanes"):
+        for key in ("onto", "lanes", "inside"):
             found[key] = None if found[key] is None else axis(f"i{found[key]}")
         for key in ("within", "block"):
             found[key] = tuple((size(name), many) for name, many in found[key])

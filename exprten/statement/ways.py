@@ -11,7 +11,7 @@ from .axes import Folded, Same
 from .before import computed_before
 from .few import Few, few_columns, few_rows
 from .gather import Gathered
-from .lying import TILED, fills_squares, narrow_rows, rows_run_on, turns
+from .lying import TILED, fills_squares, narrow_rows, rows_run_on, runs_on_inside, turns
 from .nested import named
 from .orders import rows_are_near, runs_onto
 from .signature import Ways
@@ -41,6 +41,7 @@ def ways_of(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[
         keeps=bool(same) and given.apart and not given.reverse,
         tiles=moved or (given.cpu and bool(other)),
         squares=given.cpu and fills_squares(axes, extents, beside),
+        inside=runs_on_inside(axes, extents, walk.strides, other) if given.cpu and same is None else None,
         runs=given.free and run_on,
         rows=same is not None and not walk.short and rows_are_near(axes, same),
         within=named(same, walk.pairs, over) if walk.pairs and same is not None else (),

@@ -30,7 +30,7 @@ from .placing import affine_lets, loop_over, place
 from .reducers import NARROW_ROW, SHORT, reducer_of
 from .repeating import as_one_row
 from .rewrite import steps, substitute
-from .squares import squares_of, taken_apart
+from .squares import inside_of, squares_of, taken_apart
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
 from .unrolled import WRITTEN_OUT, Group, blocked, unrolled
 from .vectors import LEAST_BITS, cheap, computed, cost_of, roots_of, vector_over
@@ -220,7 +220,10 @@ def _open(
         if axis is ONE:
             return [*folded_rows(placed, kernel, bound), *rest, last]
         return [*placed, *rest, *next_row(last, placed, kernel, axis, high, bound)]
-    return [*placed, Loop(axis, high, tuple(_open(kernel, machine, inner, bound | {axis}, done)), low)]
+    body = _open(kernel, machine, inner, bound | {axis}, done)
+    if axis is kernel.inside and len(inner) == 2 and isinstance(body[-1], Blocks):
+        return [*placed, inside_of(body[-1], axis, low, high, body[:-1])]
+    return [*placed, Loop(axis, high, tuple(body), low)]
 
 
 def _in_pieces(

@@ -81,14 +81,17 @@ def squares_of(
         _staged(past, kernel, column if tile else row, SET_LINES if abreast == 1 else lanes * abreast) if past else None
     )
     names = (top, REACH if past and tile else bottom, left, REACH if past and not tile else right)
-    outer = kernel.axes[-3][0] if len(kernel.axes) > 2 else None
-    ahead = _ahead(_lines(values, column, kernel) if tile else loads, row, column, bool(tile), outer)
+    ahead = _ahead(_lines(values, column, kernel) if tile else loads, row, column, bool(tile), kernel)
     stores = tuple(replace(store, value=value) for store, value in zip(kernel.stores, values, strict=True))
     brought = tuple((own[0], x) for x, own in parts.items())
     squares = Squares(
         stores, brought, row, column, *names, lanes, abreast, bool(tile), past, ahead, far, woven and abreast > 1
     )
-    return _blocks(squares, loops, saved, _of_rows(saved, names, row, machine, bound, done))
+    blocks = _blocks(squares, loops, saved, _of_rows(saved, names, row, machine, bound, done))
+    if kernel.inside is None or kernel.inside not in bound:
+        return blocks
+    source = loops[1] if tile else loops[0]
+    return replace(blocks, side=apply("where", index(SIDE) >= source[2], index(2 * SIDE), index(SIDE)))
 
 
 def _lanes(kernel: Kernel, machine: Machine, column: Axis, stores: tuple[Store, ...]) -> tuple[int, bool]:
@@ -162,6 +165,11 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
     return Blocks(
         *goal, (*of_rows, inner), tuple(scratch), past, ahead=(AFTER, TURN), side=side, around=ONE_INDEX, least=squares.long
     )  # fmt: skip
+
+
+def inside_of(squares: Blocks, axis: Axis, low: Value, high: Value, before: Sequence[Stmt]) -> Blocks:
+    """The loops over tiles along the target with that over an axis inside of them, and what is known for each of its indices."""
+    return replace(squares, body=(Loop(axis, high, (*before, *squares.body), low),))
 
 
 def _even(extent: Value, long: int) -> Value:
@@ -253,18 +261,21 @@ def _lines(values: Sequence[Value], column: Axis, kernel: Kernel) -> Iterable[Lo
     return [x for x in loads if x.when is None and steps(x, column) == 1]
 
 
-def _ahead(loads: Iterable[Load], row: Axis, column: Axis, tile: bool, outer: Axis | None) -> tuple[Load, ...]:
+def _ahead(loads: Iterable[Load], row: Axis, column: Axis, tile: bool, kernel: Kernel) -> tuple[Load, ...]:
     """Where the sources of the next tile begin: tiles follow each other as they run on, then as the target does, then come those of the next outer
-    index.
+    index, or before where its loop is inside.
     """
     top, _, left, _ = NAMES
+    outer, turn = kernel.axes[-3][0] if len(kernel.axes) > 2 else None, SHIFT * TURN
     following: dict[Value, Value] = {row: row - top + NEXT, column: column + SHIFT * (AFTER - left)}
     if tile:
         following = {row: row + SHIFT * (AFTER - top), column: column - left + NEXT}
+    if kernel.inside and kernel.inside is outer:
+        following, turn = {column: column - left + NEXT} if tile else {row: row - top + NEXT}, SHIFT
     late = [x for x in loads if (row if tile else column) in x.offset.free]
     found = list[Load]()
     for x in late:
         form = affine(x.offset, outer) if outer else None
         offset = substitute(x.offset, following)
-        found.append(load(x.leaf, offset + SHIFT * TURN * form[0] if form else offset))
+        found.append(load(x.leaf, offset + turn * form[0] if form else offset))
     return tuple(dict.fromkeys(found))

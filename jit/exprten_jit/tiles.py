@@ -207,8 +207,9 @@ def other_inside(kernel: Kernel) -> Kernel:
     found = across(kernel, kernel.axes[-1][0], pairs=True)
     if found is None:
         return kernel
-    outer = [pair for pair in kernel.axes[:-1] if pair[0] is not found[0]]
-    own = [pair for pair in kernel.axes[:-1] if pair[0] is found[0]]
+    last = [kernel.inside, found[0]] if kernel.inside else [found[0]]
+    outer = [pair for pair in kernel.axes[:-1] if pair[0] not in last]
+    own = [(a, n) for each in last for a, n in kernel.axes[:-1] if a is each]
     return replace(kernel, axes=(*outer, *own, kernel.axes[-1]))
 
 
