@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exprten_jit import beforehand
-from exprten_jit.beforehand import FAR_TIMES
 from exprten_jit.derived import TABLE
 from exprten_jit.reducers import is_known
 from exprten_jit.vectors import DEAR
@@ -19,6 +20,19 @@ from .memory_order import Turned
 from .pieces import Tile, chained, cut, extents_of, is_for, is_from_memory, is_long, leaves_few, tiles_of, turns
 from .signature import Alone, Rest
 from .walk import Given, Walk
+
+FAR_TIMES = 4  # as much room for what comes from memory, where a thread has so much stack
+LEAST_STACK = 2 << 20  # bytes
+
+
+def stack_bytes() -> int:
+    """The stack of a thread that runs statements, as far as it is known: with glibc, where the limit of the process is what threads get that do not ask for less."""
+    if "CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", {}):
+        return 0
+    import resource
+
+    limit, own = resource.getrlimit(resource.RLIMIT_STACK)[0], threading.stack_size()
+    return min(own or LEAST_STACK, limit if limit >= 0 else LEAST_STACK)
 
 
 def may_be_whole(turned: Turned, given: Given) -> bool:
@@ -80,9 +94,9 @@ def whole_first(
     room, size = beforehand.WHOLE_ROOM, key.dtype.itemsize
     tiles = tiles_of(turned, room // size, other)
     if is_from_memory(turned) and (is_dear(turned.found) or not (apart or (first and first.flat))):
-        far = tiles_of(turned, room * FAR_TIMES // size, other)
-        if longer := [tile for tile in far if is_long(turned, tile)]:
-            room, tiles = room * FAR_TIMES, longer
+        more = FAR_TIMES * room if stack_bytes() >= LEAST_STACK else room
+        if longer := [tile for tile in tiles_of(turned, more // size, other) if is_long(turned, tile)]:
+            room, tiles = more, longer
     return next(filter(None, (_whole_in(tile, walk, given, turned, names, numbers, key, room) for tile in tiles)), None)
 
 

@@ -4,7 +4,6 @@ of each row. They are computed before, each once, with what is made of them for 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -18,8 +17,6 @@ from .rewrite import substitute, walk
 
 ROOM = 64 << 10  # bytes on the stack of whoever runs a statement, some of which have no more than 512 KiB
 WHOLE_ROOM = 128 << 10  # for all that is stored
-# and so many times as much for what comes from memory, where threads have 8 MiB, or 2 at least
-FAR_TIMES = 4 if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}) else 1
 MOST = 64  # bytes at each place
 Pairs = tuple[tuple[Value, Value], ...]
 
