@@ -19,10 +19,10 @@ Fold = Callable[[xt.Expr, int], xt.Expr]
 ORDER = (2, 0, 1, 3)
 
 
-def loops(value: xt.Expr) -> list[str]:
+def loops(value: xt.Expr, mode: str = "write") -> list[str]:
     """What the loops of a statement go over, the outermost first."""
     forget()
-    lines = [line.split() for line in xt.plan(xt.empty(value.shape, value.dtype), value).nest.splitlines()]
+    lines = [line.split() for line in xt.plan(xt.empty(value.shape, value.dtype), value, mode).nest.splitlines()]
     return [f"{words[0]} {words[1 + (words[0] == 'columns')]}" for words in lines if words[0] in ("for", "columns")]
 
 
@@ -37,7 +37,7 @@ def test_loops_between_which_lines_stay_in_the_cache(rows: int, outer: str, monk
 
 def test_columns_run_on_inside_of_other_loops() -> None:
     x = xt.transpose(xt.empty((16, 1927, 32, 17)), ORDER)
-    assert loops(normalised(x, 1))[:2] == ["for i2", "columns i0i3"]
+    assert loops(normalised(x, 1), "add")[:2] == ["for i2", "columns i0i3"]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16])
