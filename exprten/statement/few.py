@@ -6,6 +6,7 @@ from math import prod
 from typing import NamedTuple
 
 from exprten_jit.derived import TABLE
+from exprten_jit.nest import LINE
 from exprten_jit.reducers import ACROSS, COLUMNS, FEW
 from exprten_jit.vectors import DEAR, FAR_BYTES
 
@@ -19,7 +20,7 @@ NEAR_BYTES = 64 << 10  # of what is folded for an index of an outer axis
 LEAST_COLUMNS = 9  # of few rows
 WRITTEN_ROWS = 18  # of many columns, of which nothing dear is made
 WRITTEN_PARTS = 12  # whose columns are no whole vectors: in strips each pass has a part of a vector
-LANES, LINE = 16, 64  # of a vector, and bytes
+LANES = 16  # of a vector
 COLUMN_BITS = 4 * 512  # of a row: beyond that none are taken several at once
 
 

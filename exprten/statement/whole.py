@@ -93,8 +93,9 @@ def whole_first(
     other = tile_else and {k: tile_else[n] for k, n in numbers.items() if n in tile_else}
     room, size = beforehand.WHOLE_ROOM, key.dtype.itemsize
     tiles = tiles_of(turned, room // size, other)
-    if is_from_memory(turned) and (is_dear(turned.found) or not (apart or (first and first.flat))):
-        more = FAR_TIMES * room if stack_bytes() >= LEAST_STACK else room
+    better = is_dear(turned.found) or not (apart or (first and first.flat))
+    if better and is_from_memory(turned) and stack_bytes() >= LEAST_STACK:
+        more = FAR_TIMES * room
         if longer := [tile for tile in tiles_of(turned, more // size, other) if is_long(turned, tile)]:
             room, tiles = more, longer
     return next(filter(None, (_whole_in(tile, walk, given, turned, names, numbers, key, room) for tile in tiles)), None)

@@ -12,7 +12,7 @@ from .derived import apply
 from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, negation
 from .ir import axis as named_axis
 from .kernel import WHOLE, Kernel
-from .nest import LINE, Blocks, Fetch, Loop, Machine, Stmt, Vector
+from .nest import LINE, ONE_ELEMENT, Blocks, Fetch, Loop, Machine, Stmt, Vector
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute
 from .vectors import FAR_BYTES, roots_of
@@ -23,7 +23,6 @@ MOST_DEEP = 2 * DEEP  # where that runs on over several axes
 BOTH, BOTH_BYTES = 64, 256  # of both, where something is computed along the source and has no more bytes
 MOST_LANES = 16
 COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
-ONE_INDEX = index(1)
 STAYS = 512 << 10  # bytes of a piece that are still in the second cache when they are read again
 FETCHED = 2 * DEEP  # elements of a column of a tile: of so many they are fetched for what is made of them
 MANY = 4  # tiles of a loop: the last one of fewer is too often
@@ -163,7 +162,7 @@ class Tiles:
         second cache.
         """
 
-        def step(a: Axis, each: Value = ONE_INDEX) -> Value:
+        def step(a: Axis, each: Value = ONE_ELEMENT) -> Value:
             form = affine(x.offset, a)
             return form[0] * each if form else index(0)
 

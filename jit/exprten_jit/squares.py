@@ -15,7 +15,7 @@ from .early import packed_rows
 from .folds import folds_of
 from .ir import Axis, Load, Local, Store, Value, both, index, load, negation
 from .kernel import Kernel
-from .nest import LINE, ONE, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
+from .nest import LINE, ONE, ONE_ELEMENT, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
 from .pairs import places_of, twins
 from .past import are_multiples
 from .placing import loop_over, place
@@ -36,7 +36,6 @@ SHARED_SETS = (4, 64), (3, 64), (2, 64), (1, 32)
 JOINED_BYTES = 32 << 10  # of a tile whose rows are one
 NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds fewer than a thousand of them, each with its line
 SET_LINES = 9  # in which there are 8 lines, or 12
-ONE_INDEX = index(1)
 PART_BYTES = 16  # of a register: shuffles within it are cheap
 MOST_TURNED = 2  # sources: more registers than there are
 # Additions an element, an `exp` and a few: each row of a square is a copy of the body, and of more compiling takes too long. Of complex numbers
@@ -157,13 +156,13 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
                 shared = both(far, both(behind >= index(0), shared))
                 side = apply("where", shared, index(max(most, squares.long)), side)
     whole = apply("where", both(far, index(WHOLE_SIDE) >= source[2]), index(WHOLE_SIDE), index(SIDE))
-    inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), side=whole, around=ONE_INDEX, least=squares.lanes)
+    inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), side=whole, around=ONE_ELEMENT, least=squares.lanes)
     scratch = [(past.length if past else LONG_SIDE + squares.long, store.leaf) for store in saved]
     if past:
         room = past.length * squares.long, JOINED_BYTES // past.stage.dtype.itemsize
         scratch += [(max(room), past.stage)]
     return Blocks(
-        *goal, (*of_rows, inner), tuple(scratch), past, ahead=(AFTER, TURN), side=side, around=ONE_INDEX, least=squares.long
+        *goal, (*of_rows, inner), tuple(scratch), past, ahead=(AFTER, TURN), side=side, around=ONE_ELEMENT, least=squares.long
     )  # fmt: skip
 
 
