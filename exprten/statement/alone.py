@@ -18,6 +18,8 @@ from .signature import Alone, Ways
 from .walk import Given, walked
 from .ways import ways_of
 
+SCRATCH, STORED = -1, -2  # the numbers of operands
+
 
 def folds_alone(turned: Turned, numbers: Sequence[int], names: Sequence[str]) -> tuple[Alone, ...]:
     """How the Reduces that have the same axes are computed, where that can be said; `numbers` are those of the operands that leaves are, `names` those of
@@ -30,16 +32,19 @@ def folds_alone(turned: Turned, numbers: Sequence[int], names: Sequence[str]) ->
     return tuple(alone for alone in found if alone)
 
 
-def whole_alone(turned: Turned, numbers: Sequence[int], names: Sequence[str]) -> Alone | None:
-    """The same of all that is stored."""
-    return _alone(turned.found, numbers, names, keeps=True)
+def whole_alone(
+    turned: Turned, numbers: Sequence[int], names: Sequence[str], target: Layout | None = None
+) -> Alone | None:
+    """The same of all that is stored, in scratch if no `target` is given."""
+    return _alone(turned.found, numbers, names, keeps=True, target=target)
 
 
-def copy_alone(turned: Turned, key: Key, names: Sequence[str]) -> Alone | None:
-    """The same of what was stored so: elements of this key's type are copied to the target, whose axes come in its own order."""
-    target, memory = turned.target, packed(turned.target.shape)
-    loops, both = list[list[int]](), [target.strides, memory.strides]
-    for k in sorted(own_axes(target.shape), key=lambda k: -target.strides[k]):
+def copy_alone(
+    target: Layout, source: Layout, operands: tuple[int, int], key: Key, names: Sequence[str]
+) -> Alone | None:
+    """How elements of this key's type are copied, in the order in which the target has them; `operands` are the numbers of both, or SCRATCH."""
+    loops, both = list[list[int]](), [target.strides, source.strides]
+    for k in by_target(target):
         if loops and all(s[loops[-1][-1]] == s[k] * target.shape[k] for s in both):
             loops[-1].append(k)
         else:
@@ -60,7 +65,9 @@ def copy_alone(turned: Turned, key: Key, names: Sequence[str]) -> Alone | None:
     if flat and renamed:
         columns, rows = (tuple(walk.axes.index(k) for k in each) for each in (flat.columns, flat.rows))
         renamed = replace(renamed, flat=replace(flat, columns=columns, rows=rows, within=()))
-    return Alone((0,), (), tuple(tuple(names[j] for j in loops[k]) for k in walk.axes), renamed) if renamed else None
+    return (
+        Alone(operands, (), tuple(tuple(names[j] for j in loops[k]) for k in walk.axes), renamed) if renamed else None
+    )
 
 
 def own_axes(shape: Shape) -> tuple[int, ...]:
@@ -116,10 +123,17 @@ def packed(shape: Shape) -> Layout:
     return layout_of(shape, tuple(prod(shape[k + 1 :]) if n != 1 else 0 for k, n in enumerate(shape)))
 
 
-def _alone(part: Gathered, views: Sequence[int], names: Sequence[str], keeps: bool = False) -> Alone | None:
-    """How a part is computed; `names` are those of the extents of all axes, `keeps` is as in Ways."""
+def by_target(target: Layout) -> list[int]:
+    """The axes that have more than one element, in the order of memory."""
+    return sorted(own_axes(target.shape), key=lambda k: -target.strides[k])
+
+
+def _alone(
+    part: Gathered, views: Sequence[int], names: Sequence[str], keeps: bool = False, target: Layout | None = None
+) -> Alone | None:
+    """How a part is computed, into scratch if no target is given; `names` are those of the extents of all axes, `keeps` is as in Ways."""
     shape = part.shapes[-1] or ()
-    found, target = merged(Same(part, shape, views, alone=False), packed(shape))
+    found, target = merged(Same(part, shape, views, alone=False), target or packed(shape))
     if any(_folded(part, n) != _folded(found, n) for n in found.folds):  # a fold of two axes stays one
         return None
     same = Same(found, target.shape, views, alone=False)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from exprten_jit.dtypes import DType
-from exprten_jit.kernel import PIECE
+from exprten_jit.kernel import OWN, PIECE, START
 from exprten_jit.reducers import is_known
 
 from ..expression.joined import Joined, parts_of
@@ -84,6 +84,7 @@ def arrange(
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(walk.shifts, operands, strict=True))
     pieces = [(f"{PIECE}{n}", length) for n, length in enumerate(walk.pieces)]
+    pieces += [(OWN, 0), (START, 0)] if walk.rest and walk.rest.lined else []
     return Arranged(signature, (*lengths, *unknown, *params, *rows, *pieces), every, turned)
 
 
@@ -96,7 +97,7 @@ def _beside(walk: Walk) -> list[int]:
 def _known_strides(walk: Walk, ways: Ways) -> set[int]:
     """The strides that a kernel is made for: of packed rows, of few columns, and of blocks."""
     few = [few for _, _, few in ways.first]
-    alone = [each.ways for each in (*ways.rest.alone, *(ways.rest.whole or ()))] if ways.rest else []
+    alone = [each.ways for each in (*ways.rest.alone, *ways.rest.whole)] if ways.rest else []
     few += [way.packed * way.short or way.narrow or way.few for way in alone]
     few += [many for way in alone for _, many in way.within]
     return {

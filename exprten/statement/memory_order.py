@@ -7,7 +7,7 @@ Neighbours become one where memory runs on from one to the next (`axes.merged`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,8 @@ from ..expression.shape import Layout, Shape, intern_shape
 from ..expression.shape import layout as layout_of
 from .axes import TARGET, Place, Same, extent_of, leaves_of
 from .gather import Gathered, ones
+
+Live = dict[int, list[Place]]  # the axes of each entry that have more than one element
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,15 @@ def in_memory_order(same: Same, target: Layout) -> Turned | None:
     """The statement with its axes in the order of memory; nothing where there is a Remap, an axis stands twice somewhere, or a fold's axes would
     come in another order.
     """
+    return _in_order(same, target, _by_memory)
+
+
+def in_target_order(same: Same, target: Layout) -> Turned | None:
+    """The same in the order of the target, which has all axes."""
+    return _in_order(same, target, _by_target)
+
+
+def _in_order(same: Same, target: Layout, order: Callable[[Same, Layout, Live], list[Place]]) -> Turned | None:
     found = same.found
     if found.params or found.several:
         return None
@@ -41,7 +52,7 @@ def in_memory_order(same: Same, target: Layout) -> Turned | None:
     counted = {n: rows[n][found.structure[n][1]] for n in found.counters}
     if None in counted.values():
         return None
-    places = _by_memory(same, target, live)
+    places = order(same, target, live)
     at = {p: k for k, p in enumerate(places)}
     folded = {n: [at[p] for k, p in _folded(same, n)] for n in found.folds}
     if any(axes != sorted(axes) for axes in folded.values()):
@@ -74,10 +85,16 @@ def _folded(same: Same, n: int) -> list[tuple[int, Place]]:
     return [(k, p) for k in key.map.axes if (p := dims[k]) is not None]
 
 
-def _by_memory(same: Same, target: Layout, live: dict[int, list[Place]]) -> list[Place]:
+def _by_memory(same: Same, target: Layout, live: Live) -> list[Place]:
     """All axes, those first that the operand with most of them does not have."""
     views = [*zip(leaves_of(same.found), same.found.layouts, strict=True), (TARGET, target)]
     n, view = max(views, key=lambda found: len(live[found[0]]))
     steps = {p: abs(s) for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
+    every = dict.fromkeys(itertools.chain.from_iterable(live.values()))
+    return [*(p for p in every if p not in steps), *sorted(steps, key=lambda p: -steps[p])]
+
+
+def _by_target(same: Same, target: Layout, live: Live) -> list[Place]:
+    steps = {p: abs(s) for p, s in zip(same.dims(TARGET), target.strides, strict=True) if p is not None}
     every = dict.fromkeys(itertools.chain.from_iterable(live.values()))
     return [*(p for p in every if p not in steps), *sorted(steps, key=lambda p: -steps[p])]

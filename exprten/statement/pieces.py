@@ -162,6 +162,11 @@ def is_long(turned: Turned, tile: Tile) -> bool:
     return _run(shape, tile, target) >= RUN and _run_of_target(shape, tile, target) >= EXACT
 
 
+def long_tiles(turned: Turned, room: int, other: Tile | None = None) -> list[Tile]:
+    """Tiles where they do."""
+    return [tile for tile in tiles_of(turned, room, other) if is_long(turned, tile)]
+
+
 def chained(turned: Turned, least: int = FILLED) -> dict[int, int]:
     """The axes that are innermost in memory until so many elements follow each other, and in the target until these fill squares; and how many of each that
     takes.

@@ -104,7 +104,7 @@ class Reach:
     def of(self, value: Value) -> frozenset[Axis | Local]:
         """The axes that a value is evaluated again for, those of folds among them."""
         rest, apart = self.kernel.rest, value not in self._early
-        whole = rest is not None and rest.whole is not None  # of which the loops here are a copy's
+        whole = rest is not None and bool(rest.whole)  # of which the loops here are a copy's
         if self.kernel.flat is not None and apart and not whole:
             return self._of_tiles(value.free)
         if rest is not None and apart and not rest.short and not whole:
@@ -202,8 +202,8 @@ class Row:
 
 def rows(made: Sequence[Made], nest: Nest) -> tuple[Row, ...]:
     """The operations of a part, whose loop nest this is."""
-    done, one = kept(nest), _taken_as_one(nest)
-    left = [m for m in made if substitute(m.value, one) not in done]
+    done, one, brought = kept(nest), _taken_as_one(nest), dict(nest.brought)
+    left = [m for m in made if substitute(substitute(m.value, brought), one) not in done]
     reach = Reach(nest)
     return _rows(left, nest.kernel, reach.placed, reach.of)
 
@@ -249,18 +249,25 @@ def early(nest: Nest) -> set[Value]:
     return set(walk(*values)).difference(walk(*(store.value for store in stores), known=ids)) if values else set()
 
 
+def _computes(nest: Nest) -> Nest | None:
+    """What computes a statement as a whole."""
+    rest = nest.kernel.rest
+    return nest.first[int(rest.brought)] if rest and rest.whole else None
+
+
 def _taken_as_one(nest: Nest) -> dict[Value, Value]:
     """Axes that are one with others where a statement is computed as a whole."""
-    if not (nest.kernel.rest and nest.kernel.rest.whole):
+    computes = _computes(nest)
+    if computes is None:
         return {}
-    loops = {a for a, _ in nest.first[0].kernel.axes}
+    loops = {a for a, _ in computes.kernel.axes}
     return {a: index(0) for a, _ in nest.kernel.axes if a not in loops}
 
 
 def kept(nest: Nest) -> set[Value]:
     """What the loop over elements does not compute again: a fold has stored it on its way, or is computed from the same."""
-    if nest.kernel.rest and nest.kernel.rest.whole:
-        return kept(nest.first[0])
+    if computes := _computes(nest):
+        return kept(computes)
     return _known_already(nest) | _kept(nest)
 
 

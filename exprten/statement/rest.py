@@ -14,6 +14,7 @@ from ..expression.key import Key
 from .alone import folds_alone, own_axes, own_of, packed
 from .axes import TARGET, Folded, Same, count_of, views_of
 from .before import LEAST, names_of
+from .brought import brought_first
 from .flat import LEAST as LEAST_ELEMENTS
 from .flat import flat_axes
 from .gather import WEAK, Gathered
@@ -67,7 +68,10 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     numbers = {n: at[p] for n, p in enumerate(turned.places) if p in at}
     first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers)
     apart = _lies_apart(walk, given, same)
-    if key is not None and may_be_whole(turned, given) and is_better_whole(turned, first, apart):
+    whole = key is not None and may_be_whole(turned, given)
+    if whole and (found := brought_first(walk, given, turned, same, named, numbers)):
+        return found
+    if key is not None and whole and is_better_whole(turned, first, apart):
         return whole_first(walk, given, turned, names, numbers, key, first, apart) or first or walk
     return first or walk
 

@@ -9,10 +9,12 @@ from typing import Any
 from exprten_jit import kernel
 from exprten_jit.dtypes import DType
 from exprten_jit.ir import Axis, Leaf, axis, size
-from exprten_jit.kernel import WHOLE, First
+from exprten_jit.kernel import STORED, WHOLE, First
 
 from ..options import Options
 from .axes import Folded
+
+SCRATCHES = {-1: WHOLE, -2: STORED}  # by the numbers of operands
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class Rest:
     """What is left of a statement when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of
     memory, `axes` those of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are those folds that are
     computed as statements of their own; `tiles` and `squares` are as in Ways. Of the axes `pieces` some elements are computed at a time. Or all that is
-    stored is computed before, as a statement of its own, into `room` of so many bytes, and copied by another: `whole`, which is made for `exact` extents with these names.
+    stored is computed before, as a statement of its own, into `room` of so many bytes, and copied by another, or two: `whole`, which is made for `exact` extents with these names; or
+    all that is read is `brought` before by one. Of `lined` pieces the last one has a line more than it has to store.
     """
 
     axes: tuple[int, ...]
@@ -61,7 +64,9 @@ class Rest:
     tiles: bool = False
     squares: bool = False
     pieces: tuple[int, ...] = ()
-    whole: tuple[Alone, Alone] | None = None
+    whole: tuple[Alone, ...] = ()
+    brought: bool = False
+    lined: bool = False
     exact: tuple[tuple[str, int], ...] = ()
     room: int = 0
 
@@ -80,12 +85,12 @@ class Alone:
     def of_kernel(self, leaves: Sequence[Leaf]) -> kernel.Alone:
         """The same of a kernel with these leaves."""
         ways, flat = replace(self.ways, flat=None), self.ways.flat
+        names = tuple(SCRATCHES[n] if n < 0 else leaves[n].name for n in self.operands)
         found = {**ways.of_kernel(()), "onto": ways.onto, "lanes": ways.lanes}
         if flat:
-            names = (leaves[0].name, WHOLE)
             along, down, paired = (tuple(names[n] for n in each) for each in (flat.along, flat.down, flat.paired))
             found["flat"] = (flat.columns, flat.rows, along, down, flat.deep, paired, flat.each)
-        return kernel.Alone(tuple(leaves[n].name for n in self.operands), self.known, self.loops, tuple(found.items()))
+        return kernel.Alone(names, self.known, self.loops, tuple(found.items()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +138,7 @@ class Ways:
         if rest := self.rest:
             alone = tuple(each.of_kernel(leaves) for each in rest.alone)
             pieces = _axes(rest.pieces)
-            whole = rest.whole and (rest.whole[0].of_kernel(leaves), rest.whole[1].of_kernel(leaves))
+            whole = tuple(each.of_kernel(leaves) for each in rest.whole)
             found["rest"] = kernel.Rest(
                 rest.first,
                 rest.memory,
@@ -144,6 +149,8 @@ class Ways:
                 rest.squares,
                 pieces,
                 whole,
+                rest.brought,
+                rest.lined,
                 rest.exact,
                 rest.room,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from exprten_jit import beforehand
 from exprten_jit.derived import TABLE
@@ -13,15 +13,17 @@ from exprten_jit.reducers import is_known
 from exprten_jit.vectors import DEAR
 
 from ..expression.key import Key
-from .alone import copy_alone, own_axes, own_of, whole_alone
+from .alone import SCRATCH, copy_alone, own_axes, own_of, packed, whole_alone
 from .gather import WEAK, Gathered
+from .lines import breaks_lines, by_scratch, cut_run, may_be_lined, with_line
 from .lying import MOST_WOVEN, TILED
 from .memory_order import Turned
-from .pieces import Tile, chained, cut, extents_of, is_for, is_from_memory, is_long, leaves_few, tiles_of, turns
-from .signature import Alone, Rest
+from .pieces import Tile, chained, cut, extents_of, is_for, is_from_memory, leaves_few, long_tiles, tiles_of, turns
+from .signature import Alone, Rest, Ways
 from .walk import Given, Walk
 
 FAR_TIMES = 4  # as much room for what comes from memory, where a thread has so much stack
+FILLED_ROOM = 0.8  # of room for pieces that have a line more
 LEAST_STACK = 2 << 20  # bytes
 
 
@@ -92,49 +94,94 @@ def whole_first(
     tile_else = dict(zip(first.rest.pieces, first.pieces, strict=True)) if first and first.rest else None
     other = tile_else and {k: tile_else[n] for k, n in numbers.items() if n in tile_else}
     room, size = beforehand.WHOLE_ROOM, key.dtype.itemsize
-    tiles = tiles_of(turned, room // size, other)
-    better = is_dear(turned.found) or not (apart or (first and first.flat))
-    if better and is_from_memory(turned) and stack_bytes() >= LEAST_STACK:
-        more = FAR_TIMES * room
-        if longer := [tile for tile in tiles_of(turned, more // size, other) if is_long(turned, tile)]:
-            room, tiles = more, longer
-    return next(filter(None, (_whole_in(tile, walk, given, turned, names, numbers, key, room) for tile in tiles)), None)
+    tiles, far = tiles_of(turned, room // size, other), is_far(turned)
+    better = far and (is_dear(turned.found) or not (apart or (first and first.flat)))
+    if longer := long_tiles(turned, FAR_TIMES * room // size, other) if better else []:
+        room, tiles = FAR_TIMES * room, longer
+    made = _Made(walk, given, turned, names, numbers, key, far)
+    found = next(filter(None, (made.in_pieces(tile, room) for tile in tiles)), None)
+    if far and may_be_lined(key) and (found is None or made.breaks_lines(found)):
+        half = FAR_TIMES // 2 * beforehand.WHOLE_ROOM
+        longer = long_tiles(turned, int(half * FILLED_ROOM) // size, other)
+        return next(filter(None, (made.by_scratch(tile, half) for tile in longer)), found)
+    return found
 
 
-def _whole_in(
-    tile: Tile,
-    walk: Walk,
-    given: Given,
-    turned: Turned,
-    names: Sequence[str],
-    numbers: Mapping[int, int],
-    key: Key,
-    room: int,
-) -> Walk | None:
-    """The same in pieces, into so many bytes."""
-    extents, few = extents_of(turned.found), leaves_few(turned, tile, chained(turned))
-    turned = cut(turned, tile)
-    whole, copy = whole_alone(turned, given.numbers, names), copy_alone(turned, key, names)
-    uneven = [names[k] for k, length in tile.items() if extents[k] % length]
-    if (
-        whole is None
-        or copy is None
-        or any(is_for(each, name, squares=False) for each in (whole, copy) for name in uneven)
-        or (few and (copy.ways.flat is None or turns(whole.ways)))
-    ):
-        return None
-    rest = Rest(
-        (),
-        0,
-        tuple(names),
-        pieces=tuple(numbers[k] for k in tile),
-        whole=(whole, copy),
-        exact=_exact(turned, whole, names),
-        room=room,
-    )
-    return replace(
-        walk, rest=rest, flat=None, pieces=tuple(tile.values()), short=0, packed=False, beside=False, block=None
-    )
+def is_far(turned: Turned) -> bool:
+    """Whether there is more room: for what comes from memory, and where threads have the stack for it."""
+    return is_from_memory(turned) and stack_bytes() >= LEAST_STACK
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What makes the loops of a statement in pieces of some tile; from `far` they may be lined."""
+
+    walk: Walk
+    given: Given
+    turned: Turned
+    names: Sequence[str]
+    numbers: Mapping[int, int]
+    key: Key
+    far: bool
+
+    def in_pieces(self, tile: Tile, room: int) -> Walk | None:
+        """All computed into so many bytes, and copied to the target: where rows of it are cut, and are no other rows in memory, in whole lines."""
+        found, names, key = cut(self.turned, tile), self.names, self.key
+        run = cut_run(found.target, tile) if self.far and may_be_lined(key) else []
+        copy = copy_alone(found.target, packed(found.target.shape), (0, SCRATCH), key, names)
+        rows = copy is not None and bool(run) and copy.loops[-1][0] == names[run[0]] and copy.ways == Ways()
+        if copy and (more := with_line(self.turned, tile, run, key, room) if rows else None):
+            return self._walk(tile, more, (copy,), room, run[0])
+        return self._walk(tile, found, (copy,) if copy else (), room)
+
+    def by_scratch(self, tile: Tile, room: int) -> Walk | None:
+        """The same, with what was computed copied to the order of the target before, where that turns it, and many rows are whole lines."""
+        found, names, key = cut(self.turned, tile), self.names, self.key
+        run = cut_run(found.target, tile)
+        copy = copy_alone(found.target, packed(found.target.shape), (0, SCRATCH), key, names)
+        more = with_line(self.turned, tile, run, key, room) if run else None
+        if more is None or copy is None or not copy.ways.squares or names[run[0]] in copy.loops[-1]:
+            return None
+        return self._walk(tile, more, by_scratch(more.target, run, key, names) or (), room, run[0])
+
+    def breaks_lines(self, walk: Walk) -> bool:
+        """Whether what it stores at a time begins and ends with parts of lines."""
+        assert walk.rest is not None, "a statement as a whole"
+        return not walk.rest.lined and breaks_lines(walk.rest.whole[-1], self.turned.target, self.names, self.key)
+
+    def _walk(
+        self, tile: Tile, turned: Turned, copies: tuple[Alone, ...], room: int, lined: int | None = None
+    ) -> Walk | None:
+        """The loops of pieces with these copies, where there are kernels for all of their lengths."""
+        whole, names = whole_alone(turned, self.given.numbers, self.names), self.names
+        if whole is None or not copies:
+            return None
+        rest = rest_of((whole, *copies), turned, names, [self.numbers[k] for k in tile], room)
+        if not fit_pieces(self.turned, tile, (whole, *copies), names, lined):
+            return None
+        return in_pieces(self.walk, replace(rest, lined=lined is not None), tile)
+
+
+def fit_pieces(turned: Turned, tile: Tile, ways: Sequence[Alone], names: Sequence[str], lined: int | None) -> bool:
+    """Whether kernels, of which the first computes folds, are for pieces of all lengths."""
+    extents, (whole, *copies) = extents_of(turned.found), ways
+    uneven = [names[k] for k, length in tile.items() if extents[k] % length or k == lined]
+    if any(is_for(each, name, squares=False) for each in ways for name in uneven):
+        return False
+    few = leaves_few(turned, tile, chained(turned))
+    return not few or (any(copy.ways.flat for copy in copies) and not turns(whole.ways))
+
+
+def rest_of(ways: tuple[Alone, ...], turned: Turned, names: Sequence[str], cuts: Sequence[int], room: int) -> Rest:
+    """What a statement as a whole has, the first of these ways computes it, of pieces of axes with these numbers."""
+    exact = _exact(turned, ways[0], names)
+    return Rest((), 0, tuple(names), pieces=tuple(cuts), whole=ways, exact=exact, room=room)
+
+
+def in_pieces(walk: Walk, rest: Rest, tile: Tile) -> Walk:
+    """The loops of pieces."""
+    lengths = tuple(tile.values())
+    return replace(walk, rest=rest, flat=None, pieces=lengths, short=0, packed=False, beside=False, block=None)
 
 
 def _exact(turned: Turned, whole: Alone, names: Sequence[str]) -> tuple[tuple[str, int], ...]:

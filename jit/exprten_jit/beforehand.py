@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
-from .folds import folds_of, loads, vector_axis
-from .ir import Axis, Component, Fold, Leaf, Load, Local, Op, Size, Store, Value, components, index, load
-from .kernel import WHOLE, Alone, Flat, Kernel
+from .alone import as_own, is_in_order, row_major
+from .folds import folds_of, loads
+from .ir import Axis, Component, Fold, Leaf, Load, Local, Op, Store, Value, components, load
+from .kernel import Kernel
 from .needed import Named, Own, extents_of, named, repeated
-from .piece import Piece, pieces_of
+from .piece import Piece
 from .rewrite import substitute, walk
 
 ROOM = 64 << 10  # bytes on the stack of whoever runs a statement, some of which have no more than 512 KiB
@@ -29,65 +29,16 @@ def room_for(places: int, shares: int) -> int:
 
 @dataclass(frozen=True)
 class Beforehand:
-    """What is left of a kernel, the kernels that come before it, in their order, and memory for so many elements of each leaf that they
-    store to; `folds`, and what is made of them, with what stands for each.
+    """What is left of a kernel, if something is, the kernels that come before it, in their order, and memory for so many elements of each leaf that they
+    store to; `folds`, and what is made of them, with what stands for each, and for what is `brought`.
     """
 
-    kernel: Kernel
+    kernel: Kernel | None
     parts: tuple[Kernel, ...]
     room: tuple[tuple[Leaf, int], ...]
     folds: Pairs
     pieces: tuple[Piece, ...] = ()
-
-
-def without_folds(kernel: Kernel) -> Beforehand | None:
-    """A kernel as what is left of it without folds; nothing where it has none, or there is no room for some."""
-    rest, extents = kernel.rest, dict(kernel.axes)
-    if rest is None:
-        return None
-    pieces = pieces_of(kernel)
-    if pieces is None:
-        return None
-    kernel = (
-        replace(kernel, times=prod((piece.length for piece in pieces[1:]), start=pieces[0].length))
-        if pieces
-        else kernel
-    )
-    if rest.whole:
-        return _copied(kernel, rest.whole, pieces)
-    axes = tuple((a, extents[a]) for a in rest.axes)
-    found = beforehand(replace(kernel, first=rest.first), every=True)
-    if found is None or folds_of(*(store.value for store in found.kernel.stores)):
-        return None
-    left = replace(
-        found.kernel,
-        axes=axes,
-        short=rest.short,
-        packed=rest.short > 0,
-        tiles=rest.tiles,
-        squares=rest.squares,
-        rest=None,
-        few=0,
-        low=False,
-        narrow=0,
-        down=0,
-        onto=None,
-    )
-    return replace(found, kernel=left, pieces=pieces)
-
-
-def _copied(kernel: Kernel, whole: tuple[Alone, Alone], pieces: tuple[Piece, ...]) -> Beforehand | None:
-    """A kernel as the copy of what another one stored, packed in the order of memory; nothing where a fold would run another way than its order is for."""
-    (store,), axes = kernel.stores, [(a, n) for a, n in kernel.axes if isinstance(n, Size)]
-    assert kernel.rest is not None and len(axes) == len(kernel.axes), "all extents have names"
-    named, scratch = {n.name: (a, n) for a, n in axes}, Leaf(WHOLE, store.leaf.dtype)
-    exact: dict[Value, Value] = {named[name][1]: index(many) for name, many in kernel.rest.exact}
-    at = substitute(_row_major([named[name] for name in kernel.rest.memory if name in named]), exact)
-    computed = _as_own(whole[0], [Store(scratch, at, store.value)], axes, kernel)
-    if not _is_in_order(computed):
-        return None
-    copy = _as_own(whole[1], [replace(store, value=load(scratch, at))], axes, kernel)
-    return Beforehand(copy, (computed,), ((scratch, kernel.rest.room // scratch.dtype.itemsize),), (), pieces)
+    brought: Pairs = ()
 
 
 def beforehand(kernel: Kernel, every: bool = False) -> Beforehand | None:
@@ -217,7 +168,7 @@ def _inside(own: Own, kernel: Kernel) -> Named:
 def _part(owns: Sequence[Own], done: Collection[Own], stored: Mapping[Own, Leaf], kernel: Kernel) -> Kernel:
     """The kernel that stores some values."""
     axes, stores = owns[0].axes, list[Store]()
-    at = _row_major(axes)
+    at = row_major(axes)
     for own in owns:
         known = _loads(_inside(own, kernel), {x: stored[x] for x in done})
         stores.append(Store(stored[own], at, substitute(own.value, known)))
@@ -226,8 +177,8 @@ def _part(owns: Sequence[Own], done: Collection[Own], stored: Mapping[Own, Leaf]
     for way in kernel.rest.alone if kernel.rest else ():
         leaves = read & {leaf.name for leaf in kernel.leaves}
         if way.extents == owns[0].extents and leaves <= {*way.leaves} and before <= {*way.known}:
-            alone = _as_own(way, stores, axes, kernel)
-            if _is_in_order(alone):
+            alone = as_own(way, stores, axes, kernel)
+            if is_in_order(alone):
                 return alone
     rows = _along(owns[0])
     few = 0 if rows else next(few for names, _, few in kernel.first if names == owns[0].extents)
@@ -236,43 +187,10 @@ def _part(owns: Sequence[Own], done: Collection[Own], stored: Mapping[Own, Leaf]
     )
 
 
-def _as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]], kernel: Kernel) -> Kernel:
-    """The kernel of such stores as a statement of its own. An axis without a loop has one element at a time."""
-    named, loops = {n.name: (a, n) for a, n in axes}, list[tuple[Axis, Value]]()
-    looped = {name for names in way.loops for name in names}
-    zero: dict[Value, Value] = {a: index(0) for a, n in axes if n.name not in looped}
-    for names in way.loops:
-        found = [named[name] for name in names]
-        zero |= {a: index(0) for a, _ in found[:-1]}
-        loops.append((found[-1][0], prod((n for _, n in found), start=index(1))))
-    fields = dict(way.ways)
-    for key in ("onto", "lanes"):
-        fields[key] = None if fields[key] is None else loops[fields[key]][0]
-    if flat := fields["flat"]:
-        columns, rows = (tuple(loops[n][0] for n in each) for each in flat[:2])
-        fields["flat"] = Flat(columns, rows, *flat[2:])
-    moved = tuple(replace(s, offset=substitute(s.offset, zero), value=substitute(s.value, zero)) for s in stores)
-    return Kernel(tuple(loops), moved, kernel.leaves, kernel.sizes, kernel.params, times=kernel.times, **fields)
-
-
-def _is_in_order(kernel: Kernel) -> bool:
-    """Whether all folds of a kernel run the way that their order is for."""
-    axis = None if kernel.short else vector_axis(kernel)
-    every = folds_of(*(store.value for store in kernel.stores))
-    return all(node.order is None or node.order.grouped == (axis in node.free) for node in every)
-
-
 def _loads(values: Named, stored: Mapping[Own, Leaf]) -> dict[Value, Value]:
     """What stands for values that were stored."""
     out: dict[Value, Value] = {}
     for node, (own, axes) in values.items():
         if own in stored:
-            out[node] = load(stored[own], _row_major([(a, n) for a, (_, n) in zip(axes, own.axes, strict=True)]))
+            out[node] = load(stored[own], row_major([(a, n) for a, (_, n) in zip(axes, own.axes, strict=True)]))
     return out
-
-
-def _row_major(loops: Sequence[tuple[Axis, Size]]) -> Value:
-    place: Value = index(0)
-    for a, extent in loops:
-        place = place * extent + a
-    return place

@@ -269,16 +269,18 @@ class Tiles:
         turned = [x for x in needed if isinstance(x, Bring) and x.turned]
         late = [x for x in needed if x not in turned]
         row = [*self._placed(bound | {ROW}, done), *late, *self._row(bound | {ROW}, done)]
-        row = [self._fetching(), *row]
+        row = [*self._fetching(), *row]
         return [*placed, *first, self._blocks(rows, [*lets, *made, *turned, Loop(ROW, rows.many, tuple(row))])]
 
-    def _fetching(self) -> Fetch:
-        """What fetches the same row of a target in a later tile."""
+    def _fetching(self) -> list[Fetch]:
+        """What fetches the same row of a target in a later tile; scratch is in a cache."""
         original, store = self.original.stores[0], self.kernel.stores[0]
+        if store.leaf not in self.original.leaves:
+            return []
         first = substitute(store.offset, {COLUMN: index(0)})
         later = load(store.leaf, first + self._further(load(original.leaf, original.offset)))
         when = both(self.far, apply("equal", self.past, FALSE)) if self.past is not None else self.far
-        return Fetch((later,), when, self.columns.many)
+        return [Fetch((later,), when, self.columns.many)]
 
     def _made(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is computed along rows, a column after the other."""

@@ -46,7 +46,12 @@ class Alone:
 
 
 PIECE = "piece"  # the name of sizes, numbered
-WHOLE = "whole"  # of scratch for all that is stored
+WHOLE = "whole"  # of scratch for all that is stored, or read
+STORED = "stored"  # of scratch for what is stored, in the order of the target
+OWN, START = (
+    "own",
+    "start",
+)  # the names of sizes: elements of a piece that are stored whole lines of, and where it starts
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,8 @@ class Rest:
     """What is left of a kernel when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of memory;
     the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are kernels of their own; `tiles` and `squares`
     are as in Kernel. Of the axes `pieces` there are PIECE0, PIECE1 … elements at a time: what is computed before has room then. Or all that is stored is computed before,
-    as `whole` says, into `room` of so many bytes, and is then copied.
+    as the first of `whole` says, into `room` of so many bytes, and is then copied, or copied to the order of the target first; where it is `brought`, all that is read is
+    copied before it is computed. Of `lined` pieces the last loop has a line more than each has to store.
     """
 
     first: First
@@ -65,7 +71,9 @@ class Rest:
     tiles: bool = False
     squares: bool = False
     pieces: tuple[Axis, ...] = ()
-    whole: tuple[Alone, Alone] | None = None
+    whole: tuple[Alone, ...] = ()
+    brought: bool = False
+    lined: bool = False
     exact: tuple[tuple[str, int], ...] = ()
     room: int = 0
 
@@ -86,7 +94,7 @@ class Kernel:
     and `lanes` the axis that vectors run along then. `first`: of folds that depend on axes with extents of these names and are needed again by
     others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
     `flat`: axes that are taken as one. `rest`: what is left when all folds are computed before, where there is room for them. `times`: in so many
-    pieces, of which it sees one.
+    pieces, of which it sees one. `lined`: how many elements of its last loop are a piece's own, and whether rows of the target begin with them: lines that begin in them are stored.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -118,6 +126,7 @@ class Kernel:
     flat: Flat | None = None
     rest: Rest | None = None
     times: Value | None = None
+    lined: tuple[Value, Value] | None = None
 
     @property
     def every(self) -> Value:

@@ -394,6 +394,7 @@ class Nest:
     room: tuple[tuple[Leaf, int], ...] = ()
     offsets: tuple[Offsets, ...] = ()
     pieces: tuple[Piece, ...] = ()
+    brought: tuple[tuple[Value, Value], ...] = ()  # what is read, with what stands for it where it was copied before
 
     @property
     def known(self) -> list[tuple[Value, Leaf]]:

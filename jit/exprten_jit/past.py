@@ -53,11 +53,25 @@ def rows_past_caches(
     return [within(stmt) if isinstance(stmt, Loop) else stmt for stmt in stmts]
 
 
+def in_lines(stmts: Sequence[Stmt], own: Value, begins: Value, machine: Machine) -> list[Stmt]:
+    """The statements, whose innermost loop stores the lines that begin in so many elements, and before the first one where the target `begins` with them."""
+
+    def within(stmt: Stmt) -> Stmt:
+        if isinstance(stmt, Loop):
+            return replace(stmt, body=tuple(map(within, stmt.body)))
+        if not isinstance(stmt, Vector):
+            return stmt
+        found = replace(stmt, high=own)
+        return replace(found, stream=TRUE, peeled=stmt.masked, lines=(begins, stmt.high)) if machine.streams else found
+
+    return list(map(within, stmts))
+
+
 def large_target(kernel: Kernel, machine: Machine) -> Value | None:
     """Whether the one target of a kernel, which nothing reads, is large; None where there is no such target."""
     values = [store.value for store in kernel.stores]
     targets, read = {store.leaf for store in kernel.stores}, {x.leaf for x in walk(*values) if isinstance(x, Load)}
-    if not machine.streams or len(targets) > 1 or targets & read:
+    if not machine.streams or len(targets) > 1 or targets & read or not targets <= {*kernel.leaves}:  # or it is scratch
         return None
     size = sum(store.leaf.dtype.itemsize for store in kernel.stores)  # the parts of a complex number are two stores
     return prod((extent for _, extent in kernel.axes), start=index(1)) >= STREAM_BYTES // size

@@ -13,12 +13,13 @@ from .rewrite import affine
 @dataclass(frozen=True)
 class Piece:
     """The extent of an axis, the size that says how many elements of it are computed at a time, and within a piece how many pieces of them there are, and how many
-    elements each operand that has it goes on from one of its indices to the next.
+    elements each operand that has it goes on from one of its indices to the next. A piece has so many elements `beyond` those that are its own, where there are.
     """
 
     extent: Size
     length: Size
     strides: tuple[tuple[Leaf, Value], ...]
+    beyond: Value | None = None
 
 
 def pieces_of(kernel: Kernel) -> tuple[Piece, ...] | None:

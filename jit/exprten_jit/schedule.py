@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
-from .beforehand import Beforehand, beforehand, without_folds
+from .beforehand import Beforehand, beforehand
 from .columns import Saving, across, by_columns, columns_of
 from .cuts import PIECE, PIECE_NAME, cuts_of, pieced
 from .derived import OwnName
@@ -25,7 +25,7 @@ from .keeping import kept, kept_before
 from .kernel import Kernel
 from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
-from .past import rows_past_caches
+from .past import in_lines, rows_past_caches
 from .placing import affine_lets, loop_over, place
 from .reducers import NARROW_ROW, SHORT, reducer_of
 from .repeating import as_one_row
@@ -35,6 +35,7 @@ from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, ot
 from .unrolled import WRITTEN_OUT, Group, blocked, unrolled
 from .vectors import LEAST_BITS, cheap, computed, cost_of, roots_of, vector_over
 from .within import masked_tails, written_within
+from .without import without_folds
 
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
@@ -63,6 +64,8 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     opened, inside, folds = written_within(opened)
     body = masked_tails(_open(opened, machine, loops, frozenset(), set()), inside, machine)
     body = rows_past_caches(body, opened, machine, groups)
+    if kernel.lined:
+        body = in_lines(body, *kernel.lined, machine)
     return Nest(kernel, tuple(body), then, (*groups, *inside), turned, written, folds)
 
 
@@ -78,7 +81,9 @@ def _of_blocks(kernel: Kernel, machine: Machine) -> Nest | None:
 
 def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
     """The loop nests of what is computed before, and of what is left."""
-    nest, back = schedule(_left(before.kernel), machine), {here: given for given, here in before.folds}
+    nest, back = Nest(kernel, ()), {here: given for given, here in before.folds}
+    if before.kernel is not None:
+        nest = schedule(_left(before.kernel), machine)
     return replace(
         nest,
         kernel=replace(nest.kernel, axes=kernel.axes, stores=kernel.stores, rest=kernel.rest),
@@ -86,6 +91,7 @@ def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
         first=tuple(schedule(part, machine) for part in before.parts),
         room=before.room,
         pieces=before.pieces,
+        brought=before.brought,
     )
 
 

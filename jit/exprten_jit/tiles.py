@@ -121,7 +121,7 @@ def past_of(kernel: Kernel, machine: Machine, along: Axis, start: Local, end: Lo
     """How a target that runs on along an axis is stored past the caches, where it may be."""
     store = kernel.stores[0]
     read = {node.leaf for node in walk(*(store.value for store in kernel.stores)) if isinstance(node, Load)}
-    if not machine.streams or len(kernel.stores) > 1 or store.leaf in read:
+    if not machine.streams or len(kernel.stores) > 1 or store.leaf in read or store.leaf not in kernel.leaves:
         return None
     stage, goal = Leaf("stage", store.leaf.dtype), Leaf("goal", store.leaf.dtype)
     when = both(far, dict(kernel.axes)[along] >= SIDE)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from math import prod
 
-from ..ir import Value, index
+from ..ir import Size, Value, index, size
+from ..kernel import OWN, START
 from ..nest import Nest
 from ..piece import Piece
 from ..work import work
@@ -49,6 +50,10 @@ class InPieces(Parts):
         words = t.reserve(f"[{many} x i64]")
         counts = [self.value(_count(piece), known, None).name for piece in pieces]
         steps = [[(leaf, self.value(stride, known, None).name) for leaf, stride in piece.strides] for piece in pieces]
+        more = [self.value(piece.beyond or index(0), known, None).name for piece in pieces]
+
+        def put(name: Size, x: str) -> None:
+            t.put(f"store i64 {x}, ptr {self._slot(words, len(kernel.leaves) + kernel.sizes.index(name))}")
 
         def one(n: str) -> None:
             self._copy_words(words, "%words", many)
@@ -59,11 +64,14 @@ class InPieces(Parts):
                 start = t.index("mul", mine, length)
                 for leaf, step in steps[k]:
                     places[leaf] = t.further(places[leaf], leaf.dtype.memory, t.index("mul", start, step))
-                some = t.lesser(length, t.index("sub", extent, start))
-                place = self._slot(words, len(kernel.leaves) + kernel.sizes.index(pieces[k].extent))
-                t.put(f"store i64 {some}, ptr {place}")
-                place = self._slot(words, len(kernel.leaves) + kernel.sizes.index(pieces[k].length))
-                t.put(f"store i64 {counts[k]}, ptr {place}")
+                left = t.index("sub", extent, start)
+                some = t.lesser(length, left)
+                if pieces[k].beyond:
+                    put(size(OWN), some)
+                    put(size(START), start)
+                    some = t.lesser(t.index("add", length, more[k]), left)
+                put(pieces[k].extent, some)
+                put(pieces[k].length, counts[k])
             for leaf, place in places.items():
                 t.put(f"store ptr {place}, ptr {self._slot(words, kernel.leaves.index(leaf))}")
             t.put(f"call void @{body}(ptr {words}, i64 {threads})")

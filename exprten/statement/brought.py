@@ -1,0 +1,84 @@
+"""Statements with folds whose source is copied to scratch, in the order of the target, before they are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from exprten_jit import beforehand
+
+from .alone import SCRATCH, copy_alone, own_axes, own_of, packed, whole_alone
+from .axes import Place, Same
+from .gather import WEAK
+from .memory_order import Turned, in_target_order
+from .pieces import FILLED, RUN, Tile, cut, extents_of, long_tiles, tiles_of
+from .walk import Given, Walk
+from .whole import FAR_TIMES, fit_pieces, in_pieces, is_far, rest_of
+
+
+def is_better_brought(turned: Turned, stored: Turned) -> bool:
+    """Whether a statement from memory, whose target has another order, is better computed in that: where its source has short rows, and the target
+    long ones, neither of which is folded.
+    """
+    shape = extents_of(turned.found)
+    inner, outer = turned.places[-1], stored.places[-1]
+    long = shape[turned.places.index(outer)] >= RUN and shape[-1] <= FILLED
+    return is_far(turned) and long and not {inner, outer} & _folded(turned)
+
+
+def brought_first(
+    walk: Walk, given: Given, turned: Turned, same: Same, named: Mapping[Place, str], numbers: Mapping[int, int]
+) -> Walk | None:
+    """The loops of a statement whose source is copied first, where that is better."""
+    stored, leaf = in_target_order(same, given.layouts[0]), _source(turned, given.numbers)
+    if stored is None or leaf is None or not is_better_brought(turned, stored):
+        return None
+    names, order = [named[p] for p in stored.places], [stored.places.index(p) for p in turned.places]
+    room, size = beforehand.WHOLE_ROOM, turned.found.leaves[leaf].key.dtype.itemsize
+    tiles = tiles_of(turned, room // size)
+    if longer := long_tiles(turned, FAR_TIMES * room // size):
+        room, tiles = FAR_TIMES * room, longer
+    cuts = {order[k]: n for k, n in numbers.items()}
+    for tile in tiles:
+        here = dict(sorted((order[k], length) for k, length in tile.items()))
+        if found := _in_pieces(here, walk, given, stored, leaf, names, cuts, room):
+            return found
+    return None
+
+
+def _in_pieces(
+    tile: Tile,
+    walk: Walk,
+    given: Given,
+    turned: Turned,
+    leaf: int,
+    names: Sequence[str],
+    numbers: Mapping[int, int],
+    room: int,
+) -> Walk | None:
+    """The same in pieces, into so many bytes."""
+    found, number = cut(turned, tile), given.numbers[leaf]
+    scratch, source = packed(found.target.shape), found.found.layouts[leaf]
+    layouts = [scratch if n == number else view for n, view in zip(given.numbers, found.found.layouts, strict=True)]
+    copy = copy_alone(scratch, source, (SCRATCH, number), turned.found.leaves[leaf].key, names)
+    lying = replace(found, found=replace(found.found, layouts=layouts))
+    way = whole_alone(lying, given.numbers, names, found.target)
+    if way is None or copy is None or not fit_pieces(turned, tile, (way, copy), names, None):
+        return None
+    rest = rest_of((way, copy), found, names, [numbers[k] for k in tile], room)
+    return in_pieces(walk, replace(rest, whole=(copy, way), brought=True), tile)
+
+
+def _source(turned: Turned, numbers: Sequence[int]) -> int | None:
+    """The one leaf that has all axes of the target; nothing where several operands do."""
+    found, own = turned.found, own_axes(turned.target.shape)
+    every = [entry[1] for n, entry in enumerate(found.structure) if _is_leaf(entry) and own_of(found, n) == own]
+    return every[0] if len({numbers[leaf] for leaf in every}) == 1 else None
+
+
+def _is_leaf(entry: tuple[object, ...]) -> bool:
+    return entry[0] != WEAK and getattr(entry[0], "op", "") == "leaf"
+
+
+def _folded(turned: Turned) -> set[Place]:
+    return {turned.places[k] for n in turned.found.folds for k in turned.found.structure[n][0].map.axes}

@@ -1,0 +1,45 @@
+"""What is computed before the rest of a kernel, as a kernel of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from .folds import folds_of, vector_axis
+from .ir import Axis, Size, Store, Value, index
+from .kernel import Alone, Flat, Kernel
+from .rewrite import substitute
+
+
+def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]], kernel: Kernel) -> Kernel:
+    """The kernel of such stores as a statement of its own. An axis without a loop has one element at a time."""
+    named, loops = {n.name: (a, n) for a, n in axes}, list[tuple[Axis, Value]]()
+    looped = {name for names in way.loops for name in names}
+    zero: dict[Value, Value] = {a: index(0) for a, n in axes if n.name not in looped}
+    for names in way.loops:
+        found = [named[name] for name in names]
+        zero |= {a: index(0) for a, _ in found[:-1]}
+        loops.append((found[-1][0], prod((n for _, n in found), start=index(1))))
+    fields = dict(way.ways)
+    for key in ("onto", "lanes"):
+        fields[key] = None if fields[key] is None else loops[fields[key]][0]
+    if flat := fields["flat"]:
+        columns, rows = (tuple(loops[n][0] for n in each) for each in flat[:2])
+        fields["flat"] = Flat(columns, rows, *flat[2:])
+    moved = tuple(replace(s, offset=substitute(s.offset, zero), value=substitute(s.value, zero)) for s in stores)
+    return Kernel(tuple(loops), moved, kernel.leaves, kernel.sizes, kernel.params, times=kernel.times, **fields)
+
+
+def is_in_order(kernel: Kernel) -> bool:
+    """Whether all folds of a kernel run the way that their order is for."""
+    axis = None if kernel.short else vector_axis(kernel)
+    every = folds_of(*(store.value for store in kernel.stores))
+    return all(node.order is None or node.order.grouped == (axis in node.free) for node in every)
+
+
+def row_major(loops: Sequence[tuple[Axis, Size]]) -> Value:
+    place: Value = index(0)
+    for a, extent in loops:
+        place = place * extent + a
+    return place

@@ -1,0 +1,117 @@
+"""Statements as a whole from memory: pieces that store whole lines, and sources that are brought to the order of the target first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from strategies import assert_same_bits, place
+from test_drawn_blocks import forget, softmax
+from test_folds_apart import in_pieces, numbers
+from test_wholes import normalised
+
+import exprten as xt
+from exprten.statement import pieces, rest, whole
+
+ROWS, SCRATCH, BROUGHT = "lines of rows", "lines by scratch", "brought"
+LAYOUTS = (
+    # source, its order, the folded axis, what is done
+    ((4, 17, 20_000), (1, 0, 2), 0, ROWS),
+    ((24, 9, 9_011), (1, 0, 2), 1, ROWS),
+    ((7, 33, 5_003), (2, 0, 1), 1, SCRATCH),
+    ((11, 24, 4_001), (2, 0, 1), 1, SCRATCH),  # rows of 264 elements, 16.5 lines
+    ((493, 100, 17, 2), (3, 2, 0, 1), 1, BROUGHT),
+    ((11, 15_001, 7), (2, 0, 1), 1, BROUGHT),
+    ((6, 60_001, 4), (0, 2, 1), 0, BROUGHT),
+)
+FUNCTIONS = pytest.mark.parametrize("function", [softmax, normalised], ids=["softmax", "normalised"])
+
+
+def what_is_done(plan: xt.Plan) -> str:
+    """How the kernel of a new plan is scheduled."""
+    found = plan.nest
+    if "whole[" not in found:
+        return "nothing"
+    if not re.search(r"^ *whole\[.* = .*(-|/|scale)", found, re.MULTILINE):  # it is a copy
+        return BROUGHT
+    if not re.search(r"in 0\.\.\(?own", found):
+        return "copied"
+    return SCRATCH if "stored[" in found else ROWS
+
+
+@pytest.mark.skipif(not whole.stack_bytes(), reason="threads have not the stack")
+@pytest.mark.parametrize(("shape", "order", "axis", "what"), LAYOUTS, ids=str)
+@FUNCTIONS
+def test_pieces_from_memory_have_the_bits_of_loops(
+    function: Callable[[xt.Expr, int], xt.Expr],
+    shape: tuple[int, ...],
+    order: tuple[int, ...],
+    axis: int,
+    what: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pieces, "MEMORY", 1 << 20)
+    for dtype in ("float32", "float64"):
+        x = xt.transpose(xt.asarray(numbers(shape, np.dtype(dtype))), order)
+        made = xt.empty(x.shape, dtype)
+        if dtype == "float32":
+            plan = xt.plan(made, function(x, axis))
+            assert what_is_done(plan) == what, plan.nest
+            assert in_pieces(plan) > 3
+            assert plan.recompute == xt.plan(xt.empty(shape), function(xt.ones(shape), order[axis])).recompute
+            assert plan.scratch_bytes <= 640 << 10
+        with monkeypatch.context() as without:
+            without.setattr(rest, "_is_better", lambda _: False)
+            forget()
+            made[...] = function(x, axis)
+        for bits, threads in ((None, 1), (None, 3), (256, 2), (128, 1)):
+            forget()
+            into = place(np.zeros(x.shape, dtype))  # at any address, among elements that nothing may touch
+            with xt.options(vector_bits=bits, num_threads=threads):
+                xt.asarray(into.array)[...] = function(x, axis)
+            assert_same_bits(into.array, made.numpy(), f"{dtype} {bits} {threads}")
+            into.assert_untouched()
+
+
+@FUNCTIONS
+@pytest.mark.parametrize("first", range(1, 17, 5))
+def test_rows_that_begin_within_a_line(
+    function: Callable[[xt.Expr, int], xt.Expr], first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pieces, "MEMORY", 1 << 18)
+    for shape, order, axis, _ in LAYOUTS:
+        x = xt.transpose(xt.asarray(numbers(shape)), order)
+        memory = xt.full((x.size + 32,), 7.0)
+        target = memory[first : first + x.size].reshape(x.shape)
+        target[...] = function(x, axis)
+        want = xt.evaluate(function(x, axis))
+        assert_same_bits(target.numpy(), want.numpy(), f"{shape}")
+        rim = np.concatenate([memory.numpy()[:first], memory.numpy()[first + x.size :]])
+        assert (rim == 7).all()
+
+
+def test_a_source_is_brought_where_it_alone_has_all_axes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "MEMORY", 1 << 18)
+    data, scale = numbers((11, 15_001, 7)), numbers((11, 1, 7))
+    x, s = (xt.transpose(xt.asarray(a), (2, 0, 1)) for a in (data, scale))
+    y = xt.empty(x.shape)
+    scaled = xt.plan(y, (x - xt.mean(x, 1, keepdims=True)) * s)
+    assert (what_is_done(scaled) == BROUGHT) == bool(whole.stack_bytes())
+    want = (data - data.mean(0, keepdims=True, dtype=np.float64)) * scale
+    np.testing.assert_allclose(scaled.run().numpy(), want.transpose(2, 0, 1), 1e-4, 1e-6 * np.abs(want).max())
+    both = xt.plan(y, normalised(x, 1) * xt.transpose(xt.asarray(numbers((11, 15_001, 7))), (2, 0, 1)))
+    assert what_is_done(both) != BROUGHT
+    assert what_is_done(xt.plan(y, normalised(x, 0))) != BROUGHT  # its rows are folded
+
+
+def test_a_small_stack_has_no_lined_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "MEMORY", 1 << 20)
+    monkeypatch.setattr(whole, "stack_bytes", lambda: 0)
+    forget()
+    for shape, order, axis, _ in LAYOUTS:
+        x = xt.transpose(xt.asarray(numbers(shape)), order)
+        plan = xt.plan(xt.empty(x.shape), normalised(x, axis))
+        assert what_is_done(plan) in ("nothing", "copied")
+        assert plan.scratch_bytes <= 288 << 10
