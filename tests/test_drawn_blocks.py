@@ -97,3 +97,28 @@ def test_what_is_folded_in_a_block_has_no_loop(
         plan = xt.plan(y, value)
         assert str(plan.nest).count("for i") == loops
         assert (plan.recompute, plan.scratch_bytes) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "squares"),
+    [
+        ((3, 32, 70), True),
+        ((3, 70, 32), True),
+        ((3, 24, 70), True),
+        ((3, 23, 70), False),
+        ((3, 70, 31), False),
+        ((3, 32, 15), False),
+    ],
+    ids=str,
+)
+def test_rows_that_fill_squares_are_no_block(
+    shape: tuple[int, ...], squares: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    x, y = xt.transpose(xt.asarray(data), (0, 2, 1)), xt.empty([shape[k] for k in (0, 2, 1)])
+    assert ("squares" in xt.plan(y, x * 3).nest) == squares
+    monkeypatch.setattr(blocks, "FAR", 0)
+    forget()
+    assert ("squares" in xt.plan(y, x * 3).nest) == (squares or min(shape[1:]) > blocks.FAR_ROWS)
+    y[...] = x * 3
+    np.testing.assert_array_equal(y.numpy(), (data * np.float32(3)).transpose(0, 2, 1))

@@ -25,6 +25,7 @@ Key = TypeVar("Key", int, Place)
 
 MOST = 72  # elements: of more, a kernel is longer than its loops are worth
 MOST_PLAIN = 32  # without folds
+FAR, FAR_ROWS = 1 << 21, 20  # elements that are in no cache of one processor alone: of those no block has more rows
 MOST_FOLDED = 36  # of which nothing but folds is stored, as they lie: further ones are read down a few columns as fast
 MOST_ROWS = 11  # of these, where there are more than are surely better
 SURELY = {
@@ -56,10 +57,18 @@ def plain_block(
     lengths = dict(zip(axes, extents, strict=True))
     steps = [dict(zip(axes, row, strict=True)) for row in strides]
     for lanes, block, _ in _blocks(axes, [], lengths, steps):
-        if prod(lengths[k] for k in block) > MOST_PLAIN:
+        if prod(lengths[k] for k in block) > MOST_PLAIN or _fills_squares(block, lanes, lengths):
             continue
         return Block(tuple((k, lengths[k]) for k in block), lanes)
     return None
+
+
+def _fills_squares(block: Sequence[int], lanes: int, lengths: Mapping[int, int]) -> bool:
+    """Whether a block is rows that are turned sooner in squares: one and a half vectors of them, or two; and where elements come from memory about as many."""
+    if len(block) > 1 or min(lengths[block[0]], lengths[lanes]) <= MOST_WOVEN:
+        return False
+    rows = lengths[block[0]]
+    return rows in (MOST_PLAIN * 3 // 4, MOST_PLAIN) or (rows > FAR_ROWS and prod(lengths.values()) >= FAR)
 
 
 def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | None:
