@@ -25,6 +25,7 @@ LAYOUTS = (
     ((493, 100, 17, 2), (3, 2, 0, 1), 1, BROUGHT),
     ((11, 15_001, 7), (2, 0, 1), 1, BROUGHT),
     ((6, 60_001, 4), (0, 2, 1), 0, BROUGHT),
+    ((3_001, 16, 33), (1, 0, 2), 0, BROUGHT),  # the same rows
 )
 FUNCTIONS = pytest.mark.parametrize("function", [softmax, normalised], ids=["softmax", "normalised"])
 

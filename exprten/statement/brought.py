@@ -15,15 +15,20 @@ from .pieces import FILLED, RUN, Tile, cut, extents_of, long_tiles, tiles_of
 from .walk import Given, Walk
 from .whole import FAR_TIMES, fit_pieces, in_pieces, is_far, rest_of
 
+COLUMNS = 48  # of a row at most, where all columns of several rows are folded at once
+
 
 def is_better_brought(turned: Turned, stored: Turned) -> bool:
     """Whether a statement from memory, whose target has another order, is better computed in that: where its source has short rows, and the target
-    long ones, neither of which is folded.
+    long ones, neither of which is folded. Or where both have the same rows, and few columns are folded that lie apart in the target, where these run on.
     """
-    shape = extents_of(turned.found)
-    inner, outer = turned.places[-1], stored.places[-1]
-    long = shape[turned.places.index(outer)] >= RUN and shape[-1] <= FILLED
-    return is_far(turned) and long and not {inner, outer} & _folded(turned)
+    shape, folded = extents_of(turned.found), _folded(turned)
+    (*_, beside, inner), outer = turned.places, stored.places[-1]
+    if not is_far(turned) or {inner, outer} & folded:
+        return False
+    if inner == outer:
+        return FILLED <= shape[-1] <= COLUMNS and beside in folded and stored.places[-2] not in folded
+    return shape[turned.places.index(outer)] >= RUN and shape[-1] <= FILLED
 
 
 def brought_first(
