@@ -23,6 +23,7 @@ FILLED = MOST_WOVEN + 1  # elements that fill squares
 EXACT = 64  # elements: of an axis of so few kernels may be for their number
 RUN = 128  # elements that are to follow each other in memory, in a piece of what is not in the second cache
 LEAST_RUN = 96  # and do at least
+LEAST_LONG = LEAST_RUN, 48  # elements that are to do so, and in the target, where else there are few of these
 MANY = 8  # pieces: of an axis of so many one may be shorter than the others
 STREAMED_RUN, LITTLE = 512, 16  # in pieces of folds alone, which take so many elements for each that they store
 FEWEST_RUN = 16  # in those of any
@@ -156,15 +157,22 @@ def is_from_memory(turned: Turned) -> bool:
     return prod(extents_of(turned.found)) >= MEMORY
 
 
-def is_long(turned: Turned, tile: Tile) -> bool:
-    """Whether lines follow each other in memory and in the target, in a tile."""
+def is_long(turned: Turned, tile: Tile, least: tuple[int, int] | None = None) -> bool:
+    """Whether lines follow each other in memory and in the target, in a tile: `least` so many elements."""
     shape, target = extents_of(turned.found), turned.target
-    return _run(shape, tile, target) >= RUN and _run_of_target(shape, tile, target) >= EXACT
+    run, stored = (RUN, EXACT) if least is None else least
+    return _run(shape, tile, target) >= run and _run_of_target(shape, tile, target) >= stored
 
 
 def long_tiles(turned: Turned, room: int, other: Tile | None = None) -> list[Tile]:
-    """Tiles where they do."""
-    return [tile for tile in tiles_of(turned, room, other) if is_long(turned, tile)]
+    """Tiles where they do; or nearly so, where in another tile the elements that follow each other in the target fill no squares."""
+    least = LEAST_LONG if other is not None and stores_few(turned, other) else None
+    return [tile for tile in tiles_of(turned, room, other) if is_long(turned, tile, least)]
+
+
+def stores_few(turned: Turned, tile: Tile) -> bool:
+    """Whether the elements that follow each other in the target fill no squares, in a tile."""
+    return _run_of_target(extents_of(turned.found), tile, turned.target) < FILLED
 
 
 def chained(turned: Turned, least: int = FILLED) -> dict[int, int]:
@@ -185,7 +193,7 @@ def _tile(turned: Turned, room: int, least: int, order: Sequence[int] = ()) -> T
     """
     found, target, shape = turned.found, turned.target, list(extents_of(turned.found))
     taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
-    own, out, near = own_axes(target.shape), dict[int, int](), chained(turned, least)
+    own, out, near, squares = own_axes(target.shape), dict[int, int](), chained(turned, least), chained(turned)
     alone = {k for k in near if near[k] <= room * shape[k] // prod(shape) < shape[k]}  # to cut one of these is enough
     usual = sorted(near, key=lambda k: (k not in alone, k if k in alone else -shape[k]))
     for k in (*(k for k in own if k not in near), *(order or usual)):
@@ -193,10 +201,10 @@ def _tile(turned: Turned, room: int, least: int, order: Sequence[int] = ()) -> T
         if k in taken or others * shape[k] <= room:
             continue
         most = max(near.get(k, 1), room // others)
-        length, enough = _length(shape[k], min(most, shape[k]), k in near), min(near.get(k, 1), FILLED)
+        length, enough = _length(shape[k], min(most, shape[k]), k in squares), min(near.get(k, 1), FILLED)
         if length < enough and shape[k] >= MANY * most:
             length = max((n for n in range(enough, most + 1) if shape[k] % n > MOST_WOVEN), default=most)
-        if length >= enough:
+        if enough <= length < shape[k]:
             shape[k] = out[k] = length
     return dict(sorted(out.items())) if prod(shape) <= room else None
 

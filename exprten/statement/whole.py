@@ -18,7 +18,19 @@ from .gather import WEAK, Gathered
 from .lines import breaks_lines, by_scratch, cut_run, may_be_lined, with_line
 from .lying import MOST_WOVEN, TILED
 from .memory_order import Turned
-from .pieces import Tile, chained, cut, extents_of, is_for, is_from_memory, leaves_few, long_tiles, tiles_of, turns
+from .pieces import (
+    Tile,
+    chained,
+    cut,
+    extents_of,
+    is_for,
+    is_from_memory,
+    leaves_few,
+    long_tiles,
+    stores_few,
+    tiles_of,
+    turns,
+)
 from .signature import Alone, Rest, Ways
 from .walk import Given, Walk
 
@@ -96,10 +108,12 @@ def whole_first(
     room, size = beforehand.WHOLE_ROOM, key.dtype.itemsize
     tiles, far = tiles_of(turned, room // size, other), is_far(turned)
     better = far and (is_dear(turned.found) or not (apart or (first and first.flat)))
-    if longer := long_tiles(turned, FAR_TIMES * room // size, other) if better else []:
-        room, tiles = FAR_TIMES * room, longer
+    narrow = far and other is not None and stores_few(turned, other)
+    longer = long_tiles(turned, FAR_TIMES * room // size, other) if better or narrow else []
+    large, small = [(tile, FAR_TIMES * room) for tile in longer], [(tile, room) for tile in tiles]
     made = _Made(walk, given, turned, names, numbers, key, far)
-    found = next(filter(None, (made.in_pieces(tile, room) for tile in tiles)), None)
+    every = [*large, *([] if large else small)] if better else [*small, *large]
+    found = next(filter(None, (made.in_pieces(*each) for each in every)), None)
     if far and may_be_lined(key) and (found is None or made.breaks_lines(found)):
         half = FAR_TIMES // 2 * beforehand.WHOLE_ROOM
         longer = long_tiles(turned, int(half * FILLED_ROOM) // size, other)
