@@ -77,6 +77,20 @@ def test_pieces_from_memory_have_the_bits_of_loops(
             into.assert_untouched()
 
 
+@pytest.mark.skipif(not whole.stack_bytes(), reason="threads have not the stack")
+@pytest.mark.parametrize("shape", [(48, 100, 20, 54), (128, 40, 10, 70)], ids=str)
+def test_what_would_be_stored_one_by_one_is_a_whole(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    x = xt.transpose(xt.asarray(numbers(shape)), (2, 1, 3, 0))
+    y, z = xt.empty(x.shape), xt.empty(x.shape)
+    y[...] = normalised(x, 1)
+    monkeypatch.setattr(pieces, "MEMORY", 1 << 20)
+    forget()
+    plan = xt.plan(z, normalised(x, 1))
+    assert what_is_done(plan) == COPIED
+    assert in_pieces(plan) >= shape[2]
+    assert_same_bits(plan.run().numpy(), y.numpy(), f"{shape}")
+
+
 @FUNCTIONS
 @pytest.mark.parametrize("first", range(1, 17, 5))
 def test_rows_that_begin_within_a_line(

@@ -170,6 +170,12 @@ def long_tiles(turned: Turned, room: int, other: Tile | None = None) -> list[Til
     return [tile for tile in tiles_of(turned, room, other) if is_long(turned, tile, least)]
 
 
+def square_tiles(turned: Turned, room: int) -> list[Tile]:
+    """The tile of which as many elements as fill squares follow each other on either side, if there is room for it."""
+    tile = _tile(turned, room, FILLED)
+    return [] if tile is None else [tile]
+
+
 def stores_few(turned: Turned, tile: Tile) -> bool:
     """Whether the elements that follow each other in the target fill no squares, in a tile."""
     return _run_of_target(extents_of(turned.found), tile, turned.target) < FILLED

@@ -27,6 +27,7 @@ from .pieces import (
     is_from_memory,
     leaves_few,
     long_tiles,
+    square_tiles,
     stores_few,
     tiles_of,
     turns,
@@ -113,6 +114,8 @@ def whole_first(
     large, small = [(tile, FAR_TIMES * room) for tile in longer], [(tile, room) for tile in tiles]
     made = _Made(walk, given, turned, names, numbers, key, far)
     every = [*large, *([] if large else small)] if better else [*small, *large]
+    if not every and far and apart and first is None:  # each element would be stored by itself
+        every = [(tile, FAR_TIMES * room) for tile in square_tiles(turned, FAR_TIMES * room // size)]
     found = next(filter(None, (made.in_pieces(*each) for each in every)), None)
     if far and may_be_lined(key) and (found is None or made.breaks_lines(found)):
         half = FAR_TIMES // 2 * beforehand.WHOLE_ROOM
