@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -179,3 +180,10 @@ def test_what_reads_other_folds_is_not_arranged_as_what_reads_none() -> None:
     rows, columns = (np.exp(wide - wide.max(k, keepdims=True)) for k in (2, 0))
     shares = (columns / columns.sum(0)).sum((1, 2), keepdims=True)
     np.testing.assert_allclose(y.numpy(), rows / rows.sum(2, keepdims=True) / (1 + shares), 1e-5)
+
+
+@pytest.mark.parametrize("function", [xt.sum, xt.max, xt.argmax])
+def test_folds_alone_are_in_no_pieces_of_a_few_columns(function: Callable[..., xt.Expr]) -> None:
+    x = xt.transpose(xt.empty((317, 11, 48, 100)), (3, 1, 2, 0))
+    plan = xt.plan(xt.empty((100, 11, 317), function(x, 2).dtype), function(x, 2))
+    assert in_pieces(plan) == 1  # 14 of 317 would leave 9, four of 100 are a part of a line

@@ -93,8 +93,9 @@ def _folds_first(
     tiles = pieces_of(turned, spaces)
     if not leaves and tiles != [{}] and (square := square_of(turned, spaces)):
         tiles.insert(0, square)
-    if not tiles or (not leaves and is_streamed_better(turned, tiles[0])):
+    if not leaves and tiles and is_streamed_better(turned, tiles[0]):
         return None
+    tiles = [tile for tile in tiles if leaves or not is_streamed_better(turned, tile)]
     found = (_folds_first_in(tile, walk, given, turned, spaces, names, numbers) for tile in tiles)
     return next(filter(None, found), None)
 
