@@ -18,8 +18,6 @@ from .signature import Alone, Ways
 from .walk import Given, walked
 from .ways import ways_of
 
-SCRATCH, STORED = -1, -2  # the numbers of operands
-
 
 def folds_alone(turned: Turned, numbers: Sequence[int], names: Sequence[str]) -> tuple[Alone, ...]:
     """How the Reduces that have the same axes are computed, where that can be said; `numbers` are those of the operands that leaves are, `names` those of

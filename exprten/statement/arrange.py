@@ -83,9 +83,13 @@ def arrange(
         target.device.kind, **vars(ways),
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(walk.shifts, operands, strict=True))
-    pieces = [(f"{PIECE}{n}", length) for n, length in enumerate(walk.pieces)]
-    pieces += [(OWN, 0), (START, 0)] if walk.rest and walk.rest.lined else []
-    return Arranged(signature, (*lengths, *unknown, *params, *rows, *pieces), every, turned)
+    return Arranged(signature, (*lengths, *unknown, *params, *rows, *_sizes_of_pieces(walk)), every, turned)
+
+
+def _sizes_of_pieces(walk: Walk) -> _Sizes:
+    """How many elements of axes are computed at a time; a kernel in pieces sets those of lined ones itself."""
+    lined = [(OWN, 0), (START, 0)] if walk.rest and walk.rest.lined else []
+    return [*((f"{PIECE}{n}", length) for n, length in enumerate(walk.pieces)), *lined]
 
 
 def _beside(walk: Walk) -> list[int]:

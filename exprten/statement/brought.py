@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from exprten_jit import beforehand
 
-from .alone import SCRATCH, copy_alone, own_axes, own_of, packed, whole_alone
+from .alone import copy_alone, own_axes, own_of, packed, whole_alone
 from .axes import Place, Same
 from .gather import WEAK
 from .memory_order import Turned, in_target_order
 from .pieces import FILLED, RUN, Tile, cut, extents_of, long_tiles, tiles_of
+from .signature import SCRATCH
 from .walk import Given, Walk
 from .whole import FAR_TIMES, fit_pieces, in_pieces, is_far, rest_of
 

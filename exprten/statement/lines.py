@@ -10,10 +10,10 @@ from exprten_jit.nest import LINE
 from ..expression.key import Key
 from ..expression.shape import Layout, Shape
 from ..expression.shape import layout as layout_of
-from .alone import SCRATCH, STORED, by_target, copy_alone, packed
+from .alone import by_target, copy_alone, packed
 from .memory_order import Turned
 from .pieces import Tile, cut, extents_of
-from .signature import Alone, Ways
+from .signature import LATER, SCRATCH, Alone, Ways
 
 LONG = 512  # elements of a row: of longer ones that are no whole lines the parts at their ends are few
 
@@ -53,9 +53,9 @@ def breaks_lines(copy: Alone, target: Layout, names: Sequence[str], key: Key) ->
 def by_scratch(target: Layout, run: Sequence[int], key: Key, names: Sequence[str]) -> tuple[Alone, Alone] | None:
     """How elements are copied to the order of the target, in scratch, and from there to the target, rows as long as they follow each other."""
     order = by_target(target)
-    turned = copy_alone(_in_order(target.shape, order), packed(target.shape), (STORED, SCRATCH), key, names)
+    turned = copy_alone(_in_order(target.shape, order), packed(target.shape), (LATER, SCRATCH), key, names)
     loops = (*((names[k],) for k in order if k not in run), tuple(names[k] for k in run))
-    return (turned, Alone((0, STORED), (), loops, Ways())) if turned else None
+    return (turned, Alone((0, LATER), (), loops, Ways())) if turned else None
 
 
 def _in_order(shape: Shape, order: Sequence[int]) -> Layout:

@@ -90,11 +90,14 @@ def _by_memory(same: Same, target: Layout, live: Live) -> list[Place]:
     views = [*zip(leaves_of(same.found), same.found.layouts, strict=True), (TARGET, target)]
     n, view = max(views, key=lambda found: len(live[found[0]]))
     steps = {p: abs(s) for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
-    every = dict.fromkeys(itertools.chain.from_iterable(live.values()))
-    return [*(p for p in every if p not in steps), *sorted(steps, key=lambda p: -steps[p])]
+    return _by_steps(steps, live)
 
 
 def _by_target(same: Same, target: Layout, live: Live) -> list[Place]:
     steps = {p: abs(s) for p, s in zip(same.dims(TARGET), target.strides, strict=True) if p is not None}
+    return _by_steps(steps, live)
+
+
+def _by_steps(steps: dict[Place, int], live: Live) -> list[Place]:
     every = dict.fromkeys(itertools.chain.from_iterable(live.values()))
     return [*(p for p in every if p not in steps), *sorted(steps, key=lambda p: -steps[p])]

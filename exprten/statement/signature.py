@@ -14,7 +14,11 @@ from exprten_jit.kernel import STORED, WHOLE, First
 from ..options import Options
 from .axes import Folded
 
-SCRATCHES = {-1: WHOLE, -2: STORED}  # by the numbers of operands
+SCRATCH, LATER = (
+    -1,
+    -2,
+)  # the numbers of operands that are scratch: of all that is computed, or read, and in the order of the target
+SCRATCHES = {SCRATCH: WHOLE, LATER: STORED}
 
 
 @dataclass(frozen=True)

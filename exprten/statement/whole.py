@@ -13,7 +13,7 @@ from exprten_jit.reducers import is_known
 from exprten_jit.vectors import DEAR
 
 from ..expression.key import Key
-from .alone import SCRATCH, copy_alone, own_axes, own_of, packed, whole_alone
+from .alone import copy_alone, own_axes, own_of, packed, whole_alone
 from .gather import WEAK, Gathered
 from .lines import breaks_lines, by_scratch, cut_run, may_be_lined, with_line
 from .lying import MOST_WOVEN, TILED
@@ -32,7 +32,7 @@ from .pieces import (
     tiles_of,
     turns,
 )
-from .signature import Alone, Rest, Ways
+from .signature import SCRATCH, Alone, Rest, Ways
 from .walk import Given, Walk
 
 FAR_TIMES = 4  # as much room for what comes from memory, where a thread has so much stack

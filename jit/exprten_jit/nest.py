@@ -379,8 +379,7 @@ class Nest:
     """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together. `written`: rows that
     are folded have no loops. `turned`: the last two loops are in the other order. `folds` are those of the kernel that have others
     written out in them, or are computed by the nests of `first`, which run before, into `room` for so many elements of each leaf;
-    each with what it is here. `offsets` are tables that are made before. All of
-    it is for some elements of the axes of `pieces` at a time.
+    each with what it is here; so is what is read and was `brought` before. `offsets` are tables that are made before. All of it is for some elements of the axes of `pieces` at a time.
     """
 
     kernel: Kernel
@@ -394,7 +393,7 @@ class Nest:
     room: tuple[tuple[Leaf, int], ...] = ()
     offsets: tuple[Offsets, ...] = ()
     pieces: tuple[Piece, ...] = ()
-    brought: tuple[tuple[Value, Value], ...] = ()  # what is read, with what stands for it where it was copied before
+    brought: tuple[tuple[Value, Value], ...] = ()
 
     @property
     def known(self) -> list[tuple[Value, Leaf]]:
