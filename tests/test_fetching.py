@@ -15,7 +15,7 @@ FOLDS: dict[str, Callable[[xt.Expr, int | None], xt.Expr]] = {
     "max": xt.max,
     "argmax": xt.argmax,
 }
-# rows under masks: down their columns, along them, and of an outer axis
+# rows under masks: down their columns, along them, and of an outer axis; columns beside each other that are a strip
 ROWS = (
     ((0, 11), 0),
     ((0, 17), 0),
@@ -26,6 +26,9 @@ ROWS = (
     ((0, 8, 16), 1),
     ((0, 500, 5), 1),
     ((0, 3000, 7), 1),
+    ((0, 100), 0),
+    ((0, 640), 0),
+    ((0, 131, 124), 1),
 )
 
 
@@ -45,7 +48,7 @@ def _assert_stored(target: xt.Tensor, value: xt.Expr, result: np.ndarray, thread
 
 @pytest.mark.parametrize("name", FOLDS)
 @pytest.mark.parametrize(("shape", "axis"), ROWS)
-def test_rows_under_masks_are_fetched_from_memory(shape, axis, name):
+def test_rows_under_masks_and_of_strips_are_fetched_from_memory(shape, axis, name):
     values = np.random.default_rng(0).integers(-4, 5, _shaped(shape, BYTES)).astype(np.float32)
     source = xt.array(values)
     result = getattr(np, name)(values, axis)
@@ -130,7 +133,7 @@ def test_rows_of_which_several_lie_in_a_page_are_fetched_as_they_follow_each_oth
     axis = len(shape) - 2
     source, result = xt.array(values), values.sum(axis)
     target = xt.zeros(result.shape, dtype=dtype)
-    assert "fetch x1[" in xt.plan(target, xt.sum(source, axis)).nest
+    assert "@llvm.prefetch" in xt.plan(target, xt.sum(source, axis)).llvm
     target[...] = xt.sum(source, axis)
     np.testing.assert_array_equal(target.numpy(), result)
     parts = source[..., 1:]  # whose rows do not run on

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from .derived import apply
 from .dtypes import BOOL, INDEX
 from .folds import combined, folds_of, joined
-from .ir import TRUE, Axis, Fold, Leaf, Load, Local, Store, Value, both, const, fold, index, load, local
+from .ir import FALSE, Axis, Fold, Leaf, Load, Local, Store, Value, both, const, fold, index, load, local
 from .kernel import Kernel
-from .nest import LINE, ONE, Fetch, Let, Loop, Machine, Stmt, Strip, Vector
+from .nest import LINE, ONE, Let, Loop, Machine, Stmt, Strip, Vector
 from .pairs import lines_of
 from .placing import forms, loop_over, place
 from .reducers import halved, identities, in_order, reducer_of
@@ -23,7 +24,7 @@ DEAR_WIDE, WIDE = (
     (8192, 512),
     (4096, 1536),
 )  # bytes: a row of a strip that is wide, and how far ahead along it lines are fetched
-CLOSE_BYTES = 512, 8704  # of a row: it is short, or as long as a strip is
+CLOSE_BYTES = 256, 8704  # of a row: of few lines, or as long as a strip is
 CLOSE_AHEAD = 18 << 10  # bytes: half a page more, as whole pages fetched from their beginning take 1.7 times as long
 FAR_BYTES = (
     8 << 20
@@ -72,9 +73,10 @@ class Stripping:
 
         group: list[Sequence[Value]] = [tuple(substitute(body, {node.axis: r}) for body in bodies) for r in rows]
         cheap = sum(map(cost_of, bodies)) < DEAR  # a dear one's time is in lanes that hold nothing, wherever its sum is
-        ahead = self._ahead(group, rows, max(dtype.itemsize for dtype in node.dtypes), *(WIDE if cheap else DEAR_WIDE))
+        close = FALSE if self.kernel.few else self._close(node, bodies)
+        size = max(dtype.itemsize for dtype in node.dtypes)
+        ahead = self._ahead(group, rows, close, size, *(WIDE if cheap else DEAR_WIDE))
         far = self.kernel.folded(node.extent) >= FAR_BYTES // max((x.leaf.itemsize for x in ahead), default=1)
-        close = self._close(node, bodies) if ahead and not self.kernel.few else None
         rest = [group[0]]
         for t, xs in zip(there[1:], group[1:], strict=True):
             rest.append(tuple(apply("where", t, x, nothing) for x, nothing in zip(xs, identity, strict=True)))
@@ -82,13 +84,11 @@ class Stripping:
         registers = (cheap or self.kernel.few > 0) and not saved
         few = fold(node.reducer, node.axis, node.extent, tuple(bodies), order) if registers else None
         assert few is None or isinstance(few, Fold)
-        quick = (
-            None if saved or self.kernel.few else self._quickly(node, group, into[0], rows, there, ahead, far, close)
-        )
+        quick = None if saved or self.kernel.few else self._quickly(node, group, into[0], rows, there, ahead, far)
         return Strip(
             node.axis, node.extent, node, into, waiting, rows, there, top,
             first=self._loop(into, at, identity),
-            body=self._loop(into, at, join(sums, together(group, join)), BEGIN, *rows, ahead=ahead, far=far, close=close),
+            body=self._loop(into, at, join(sums, together(group, join)), BEGIN, *rows, ahead=ahead, far=far),
             rest=self._loop(into, at, join(sums, together(rest, join)), BEGIN, *rows, *there),
             pair=self._loop(into, at, combine(tuple(load(leaf, above) for leaf in waiting), sums), top),
             keep=self._loop(waiting, above, sums, top), few=few,
@@ -104,7 +104,6 @@ class Stripping:
         there: tuple[Local, ...],
         ahead: tuple[Load, ...],
         far: Value,
-        close: Fetch | None,
     ) -> Strip | None:
         """The quick strip of an extreme of floats, of `group`, its rows; None of other folds."""
         reducer = reducer_of(node.reducer)
@@ -132,30 +131,29 @@ class Stripping:
         return Strip(
             node.axis, node.extent, node, into, (), rows, there, local("top", INDEX),
             first=self._loop(into, at, nothing),
-            body=self._loop(into, at, joined_with([first, *others]), BEGIN, *rows, ahead=ahead, far=far, close=close),
+            body=self._loop(into, at, joined_with([first, *others]), BEGIN, *rows, ahead=ahead, far=far),
             rest=self._loop(into, at, joined_with([first, *chosen]), BEGIN, *rows, *there),
             pair=(), keep=(),
         )  # fmt: skip
 
-    def _close(self, node: Fold, bodies: Sequence[Value]) -> Fetch | None:
-        """What is read later where rows run on and several lie in a page: the processor sees no order in the lines as they are read, but
-        in those that are fetched as they follow each other.
+    def _close(self, node: Fold, bodies: Sequence[Value]) -> Value:
+        """Whether rows run on, and several lie in a page: the processor sees no order in the lines as they are read, but in those that are fetched as they
+        follow each other.
         """
-        assert node.order is not None, "a scheduled fold has an order"
-        loads = [x for x in computed(bodies, self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves]
-        loads = lines_of(x for x in loads if node.axis in x.offset.free and steps(x, self.axis) == 1)
-        columns = self.end - self.start
-        close: Value = TRUE
-        for x in loads:
+        close, columns = list[Value](), self.end - self.start
+        for x in lines_of(self._read(bodies)):
             form = affine(x.offset, node.axis)
-            if form is None:
-                return None
-            least, most = (n // x.leaf.dtype.itemsize for n in CLOSE_BYTES)
-            within = both(form[0] >= least, form[0] < most)
-            close = both(close, both(within, apply("equal", form[0], columns * (1 + x.leaf.pairs))))
-        here: dict[Value, Value] = {node.axis: BEGIN, self.axis: self.start}
-        later = [load(x.leaf, substitute(x.offset, here) + CLOSE_AHEAD // x.leaf.dtype.itemsize) for x in loads]
-        return Fetch(tuple(later), close, columns * node.order.lanes) if later else None
+            if node.axis in x.offset.free and steps(x, self.axis) == 1:
+                if form is None:
+                    return FALSE
+                least, most = (n // x.leaf.dtype.itemsize for n in CLOSE_BYTES)
+                within = both(form[0] >= least, form[0] < most)
+                close.append(both(within, apply("equal", form[0], columns * (1 + x.leaf.pairs))))
+        return reduce(both, close) if close else FALSE
+
+    def _read(self, bodies: Iterable[Value]) -> list[Load]:
+        """What is read of tensors, along the columns."""
+        return [x for x in computed(bodies, self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves]
 
     def _each(self, row: Axis, saved: Sequence[Store]) -> tuple[Stmt, ...]:
         """A loop over the next rows, which saves what they have."""
@@ -167,21 +165,37 @@ class Stripping:
         return (Loop(row, STOP, (*known, Vector(ONE, index(0), index(1), 1, 1, False, tuple(saved))), BEGIN),)
 
     def _ahead(
-        self, group: list[Sequence[Value]], rows: Sequence[Local], size: int, least: int, further: int
+        self, group: list[Sequence[Value]], rows: Sequence[Local], close: Value, size: int, least: int, further: int
     ) -> tuple[Load, ...]:
         """What the group after the next one reads: lines in a row, of tensors. In a strip of rows of at `least` so many bytes what this group
-        reads so many `further` along: the processor has seen the row by then.
+        reads so many `further` along: the processor has seen the row by then. Where rows are `close`, as many lines in the order in which they lie.
         """
         wide = apply("greater", self.width * size, index(least))
         rows_on = apply("where", wide, index(0), index(2 * len(rows)))
         found: list[Load] = []
-        for bodies, row in zip(group, rows, strict=True):
-            loads = (x for x in computed(bodies, self.axis) if isinstance(x, Load) and x.leaf in self.kernel.leaves)
-            late = [x for x in loads if row in x.offset.free and steps(x, self.axis) in (1, -1, 2)]
+        for n, (bodies, row) in enumerate(zip(group, rows, strict=True)):
+            late = [x for x in self._read(bodies) if row in x.offset.free and steps(x, self.axis) in (1, -1, 2)]
             for x in lines_of(late):
                 on = apply("where", wide, index(further // x.leaf.itemsize), index(0))
-                found.append(load(x.leaf, substitute(x.offset, {row: row + rows_on, self.axis: self.axis + on})))
+                later = load(x.leaf, substitute(x.offset, {row: row + rows_on, self.axis: self.axis + on}))
+                found.append(self._either(close, self._in_order(x, row, len(rows), n), later))
         return tuple(found)
+
+    def _in_order(self, x: Load, row: Local, many: int, n: int) -> Load:
+        """The n-th of so many lines in a row that are fetched where each of so many rows is read."""
+        part, each = x.leaf.dtype.itemsize, 1 + x.leaf.pairs
+        begin = substitute(x.offset, {row: BEGIN, self.axis: self.start})
+        return load(
+            x.leaf, begin + index((CLOSE_AHEAD + n * LINE) // part) + (self.axis - self.start) * index(many * each)
+        )
+
+    def _either(self, condition: Value, a: Load, b: Load) -> Load:
+        """The one, or the other, from columns that are read as they lie."""
+        if condition is FALSE or steps(b, self.axis) != 1:
+            return b
+        forms = zip(*(affine(x.offset, self.axis) or () for x in (a, b)), strict=True)
+        step, begin = (apply("where", condition, *form) for form in forms)
+        return load(b.leaf, self.axis * step + begin)
 
     def _loop(
         self,
@@ -191,7 +205,6 @@ class Stripping:
         *known: Local,
         ahead: tuple[Load, ...] = (),
         far: Value | None = None,
-        close: Fetch | None = None,
     ) -> tuple[Stmt, ...]:
         bound, done = self.bound | set(known), set(self.done)
         stores = tuple(Store(leaf, offset, value) for leaf, value in zip(leaves, values, strict=True))
@@ -199,10 +212,6 @@ class Stripping:
         assert isinstance(vector, Vector)
         if not ahead or vector.lanes == 1:
             return (*before, vector)
-        lines = vector.lanes * vector.unroll * max(x.leaf.itemsize for x in ahead) // LINE
-        if far is not None and close is not None and lines > 1:  # at once, of each row
-            before.append(replace(close, when=both(far, close.when)))
-            far = both(far, apply("logical_not", close.when))
         for fetching in place([*([far] if far else []), *forms(ahead, self.axis)], self.machine, bound, done):
             before.append(replace(fetching, early=True) if isinstance(fetching, Let) else fetching)
         return (*before, replace(vector, ahead=ahead, far=far))

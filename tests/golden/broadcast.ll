@@ -31,7 +31,7 @@ entry:
   %v22 = select i1 %v20, i64 %high, i64 %v10
   br label %loop1
 loop1:
-  %v23 = phi i64 [ %v18, %entry ], [ %v24, %after13 ]
+  %v23 = phi i64 [ %v18, %entry ], [ %v24, %after15 ]
   %v25 = icmp slt i64 %v23, %v19
   br i1 %v25, label %body2, label %after3
 body2:
@@ -118,45 +118,58 @@ after8:
   %v47 = add nsw i64 %v46, 32
   br label %loop4
 after6:
-  br label %loop9
-loop9:
-  %v93 = phi i64 [ %v45, %after6 ], [ %v94, %body10 ]
-  %v95 = icmp slt i64 %v93, %v43
-  br i1 %v95, label %body10, label %after11
-body10:
-  %v96 = add i64 %v26, %v93
-  %v97 = getelementptr float, ptr %v2, i64 %v96
-  %v98 = load <8 x float>, ptr %v97, align 4
-  %v99 = fmul <8 x float> %v40, %v98
-  %v100 = getelementptr float, ptr %v6, i64 %v93
-  %v101 = load <8 x float>, ptr %v100, align 4
-  %v102 = fadd <8 x float> %v99, %v101
-  %v103 = add i64 %v26, %v93
+  %v93 = icmp slt i64 %v45, %v22
+  %v94 = and i1 %v93, %v38
+  br i1 %v94, label %then9, label %after10
+then9:
+  %v95 = add i64 %v32, %v45
+  %v96 = getelementptr float, ptr %v2, i64 %v95
+  call void @llvm.prefetch.p0(ptr %v96, i32 0, i32 2, i32 1)
+  %v97 = add i64 %v45, 16
+  %v98 = add i64 %v32, %v97
+  %v99 = getelementptr float, ptr %v2, i64 %v98
+  call void @llvm.prefetch.p0(ptr %v99, i32 0, i32 2, i32 1)
+  br label %after10
+after10:
+  br label %loop11
+loop11:
+  %v100 = phi i64 [ %v45, %after10 ], [ %v101, %body12 ]
+  %v102 = icmp slt i64 %v100, %v43
+  br i1 %v102, label %body12, label %after13
+body12:
+  %v103 = add i64 %v26, %v100
   %v104 = getelementptr float, ptr %v2, i64 %v103
-  store <8 x float> %v102, ptr %v104, align 4
-  %v94 = add nsw i64 %v93, 8
-  br label %loop9
-after11:
-  %v105 = icmp slt i64 %v43, %v22
-  br i1 %v105, label %then12, label %after13
-then12:
-  %v106 = sub i64 %v22, %v43
-  %v107 = trunc i64 %v106 to i32
-  %v108 = insertelement <8 x i32> poison, i32 %v107, i32 0
-  %v109 = shufflevector <8 x i32> %v108, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v110 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v109
-  %v111 = add i64 %v26, %v43
-  %v112 = getelementptr float, ptr %v2, i64 %v111
-  %v113 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v112, i32 4, <8 x i1> %v110, <8 x float> zeroinitializer)
-  %v114 = fmul <8 x float> %v40, %v113
-  %v115 = getelementptr float, ptr %v6, i64 %v43
-  %v116 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v115, i32 4, <8 x i1> %v110, <8 x float> zeroinitializer)
-  %v117 = fadd <8 x float> %v114, %v116
+  %v105 = load <8 x float>, ptr %v104, align 4
+  %v106 = fmul <8 x float> %v40, %v105
+  %v107 = getelementptr float, ptr %v6, i64 %v100
+  %v108 = load <8 x float>, ptr %v107, align 4
+  %v109 = fadd <8 x float> %v106, %v108
+  %v110 = add i64 %v26, %v100
+  %v111 = getelementptr float, ptr %v2, i64 %v110
+  store <8 x float> %v109, ptr %v111, align 4
+  %v101 = add nsw i64 %v100, 8
+  br label %loop11
+after13:
+  %v112 = icmp slt i64 %v43, %v22
+  br i1 %v112, label %then14, label %after15
+then14:
+  %v113 = sub i64 %v22, %v43
+  %v114 = trunc i64 %v113 to i32
+  %v115 = insertelement <8 x i32> poison, i32 %v114, i32 0
+  %v116 = shufflevector <8 x i32> %v115, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v117 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v116
   %v118 = add i64 %v26, %v43
   %v119 = getelementptr float, ptr %v2, i64 %v118
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v117, ptr %v119, i32 4, <8 x i1> %v110)
-  br label %after13
-after13:
+  %v120 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v119, i32 4, <8 x i1> %v117, <8 x float> zeroinitializer)
+  %v121 = fmul <8 x float> %v40, %v120
+  %v122 = getelementptr float, ptr %v6, i64 %v43
+  %v123 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v122, i32 4, <8 x i1> %v117, <8 x float> zeroinitializer)
+  %v124 = fadd <8 x float> %v121, %v123
+  %v125 = add i64 %v26, %v43
+  %v126 = getelementptr float, ptr %v2, i64 %v125
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v124, ptr %v126, i32 4, <8 x i1> %v117)
+  br label %after15
+after15:
   %v24 = add nsw i64 %v23, 1
   br label %loop1
 after3:

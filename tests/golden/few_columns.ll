@@ -155,7 +155,7 @@ after17:
 after14:
   br label %while18
 while18:
-  %v106 = phi i64 [ %v25, %after14 ], [ %v296, %after39 ]
+  %v106 = phi i64 [ %v25, %after14 ], [ %v303, %after41 ]
   %v107 = icmp slt i64 %v106, %v26
   br i1 %v107, label %body19, label %after20
 body19:
@@ -351,54 +351,67 @@ after34:
   %v199 = add nsw i64 %v198, 32
   br label %loop30
 after32:
-  br label %loop35
-loop35:
-  %v261 = phi i64 [ %v197, %after32 ], [ %v262, %body36 ]
-  %v263 = icmp slt i64 %v261, %v195
-  br i1 %v263, label %body36, label %after37
-body36:
-  %v264 = add i64 %v35, %v261
-  %v265 = getelementptr float, ptr %v28, i64 %v264
-  %v266 = load <8 x float>, ptr %v265, align 4
-  %v267 = add i64 %v184, %v261
-  %v268 = getelementptr float, ptr %v6, i64 %v267
-  %v269 = load <8 x float>, ptr %v268, align 4
-  %v270 = fmul <8 x float> %v266, %v269
-  %v271 = add i64 %v35, %v261
-  %v272 = getelementptr float, ptr %v27, i64 %v271
+  %v261 = icmp slt i64 %v197, %v111
+  %v262 = and i1 %v261, %v192
+  br i1 %v262, label %then35, label %after36
+then35:
+  %v263 = add i64 %v186, %v197
+  %v264 = getelementptr float, ptr %v6, i64 %v263
+  call void @llvm.prefetch.p0(ptr %v264, i32 0, i32 2, i32 1)
+  %v265 = add i64 %v197, 16
+  %v266 = add i64 %v186, %v265
+  %v267 = getelementptr float, ptr %v6, i64 %v266
+  call void @llvm.prefetch.p0(ptr %v267, i32 0, i32 2, i32 1)
+  br label %after36
+after36:
+  br label %loop37
+loop37:
+  %v268 = phi i64 [ %v197, %after36 ], [ %v269, %body38 ]
+  %v270 = icmp slt i64 %v268, %v195
+  br i1 %v270, label %body38, label %after39
+body38:
+  %v271 = add i64 %v35, %v268
+  %v272 = getelementptr float, ptr %v28, i64 %v271
   %v273 = load <8 x float>, ptr %v272, align 4
-  %v274 = fadd <8 x float> %v270, %v273
-  %v275 = add i64 %v183, %v261
-  %v276 = getelementptr float, ptr %v2, i64 %v275
-  store <8 x float> %v274, ptr %v276, align 4
-  %v262 = add nsw i64 %v261, 8
-  br label %loop35
-after37:
-  %v277 = icmp slt i64 %v195, %v111
-  br i1 %v277, label %then38, label %after39
-then38:
-  %v278 = sub i64 %v111, %v195
-  %v279 = trunc i64 %v278 to i32
-  %v280 = insertelement <8 x i32> poison, i32 %v279, i32 0
-  %v281 = shufflevector <8 x i32> %v280, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v282 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v281
-  %v283 = add i64 %v35, %v195
-  %v284 = getelementptr float, ptr %v28, i64 %v283
-  %v285 = load <8 x float>, ptr %v284, align 4
-  %v286 = add i64 %v184, %v195
-  %v287 = getelementptr float, ptr %v6, i64 %v286
-  %v288 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v287, i32 4, <8 x i1> %v282, <8 x float> zeroinitializer)
-  %v289 = fmul <8 x float> %v285, %v288
-  %v290 = add i64 %v35, %v195
-  %v291 = getelementptr float, ptr %v27, i64 %v290
-  %v292 = load <8 x float>, ptr %v291, align 4
-  %v293 = fadd <8 x float> %v289, %v292
-  %v294 = add i64 %v183, %v195
-  %v295 = getelementptr float, ptr %v2, i64 %v294
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v293, ptr %v295, i32 4, <8 x i1> %v282)
-  br label %after39
+  %v274 = add i64 %v184, %v268
+  %v275 = getelementptr float, ptr %v6, i64 %v274
+  %v276 = load <8 x float>, ptr %v275, align 4
+  %v277 = fmul <8 x float> %v273, %v276
+  %v278 = add i64 %v35, %v268
+  %v279 = getelementptr float, ptr %v27, i64 %v278
+  %v280 = load <8 x float>, ptr %v279, align 4
+  %v281 = fadd <8 x float> %v277, %v280
+  %v282 = add i64 %v183, %v268
+  %v283 = getelementptr float, ptr %v2, i64 %v282
+  store <8 x float> %v281, ptr %v283, align 4
+  %v269 = add nsw i64 %v268, 8
+  br label %loop37
 after39:
-  %v296 = add i64 %v106, %v92
+  %v284 = icmp slt i64 %v195, %v111
+  br i1 %v284, label %then40, label %after41
+then40:
+  %v285 = sub i64 %v111, %v195
+  %v286 = trunc i64 %v285 to i32
+  %v287 = insertelement <8 x i32> poison, i32 %v286, i32 0
+  %v288 = shufflevector <8 x i32> %v287, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v289 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v288
+  %v290 = add i64 %v35, %v195
+  %v291 = getelementptr float, ptr %v28, i64 %v290
+  %v292 = load <8 x float>, ptr %v291, align 4
+  %v293 = add i64 %v184, %v195
+  %v294 = getelementptr float, ptr %v6, i64 %v293
+  %v295 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v294, i32 4, <8 x i1> %v289, <8 x float> zeroinitializer)
+  %v296 = fmul <8 x float> %v292, %v295
+  %v297 = add i64 %v35, %v195
+  %v298 = getelementptr float, ptr %v27, i64 %v297
+  %v299 = load <8 x float>, ptr %v298, align 4
+  %v300 = fadd <8 x float> %v296, %v299
+  %v301 = add i64 %v183, %v195
+  %v302 = getelementptr float, ptr %v2, i64 %v301
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v300, ptr %v302, i32 4, <8 x i1> %v289)
+  br label %after41
+after41:
+  %v303 = add i64 %v106, %v92
   br label %while18
 after20:
   br label %while1

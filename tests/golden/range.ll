@@ -5,6 +5,7 @@ declare void @llvm.masked.store.v4f32.p0(<4 x float>, ptr, i32 immarg, <4 x i1>)
 declare void @parallel(ptr, ptr, i64, i64, i64)
 define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
+  %v162 = alloca i64, align 64
   %words = load ptr, ptr %context
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1
@@ -34,7 +35,7 @@ entry:
   %v26 = select i1 %v24, i64 %high, i64 %v8
   br label %loop1
 loop1:
-  %v27 = phi i64 [ %v22, %entry ], [ %v28, %after13 ]
+  %v27 = phi i64 [ %v22, %entry ], [ %v28, %after15 ]
   %v29 = icmp slt i64 %v27, %v23
   br i1 %v29, label %body2, label %after3
 body2:
@@ -142,57 +143,66 @@ after8:
   %v52 = add nsw i64 %v51, 16
   br label %loop4
 after6:
-  br label %loop9
-loop9:
-  %v119 = phi i64 [ %v50, %after6 ], [ %v120, %body10 ]
-  %v121 = icmp slt i64 %v119, %v48
-  br i1 %v121, label %body10, label %after11
-body10:
-  %v122 = insertelement <4 x i64> poison, i64 %v119, i32 0
-  %v123 = shufflevector <4 x i64> %v122, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v124 = add <4 x i64> %v123, <i64 0, i64 1, i64 2, i64 3>
-  %v125 = mul <4 x i64> %v124, %v45
-  %v126 = add <4 x i64> %v125, %v43
-  %v127 = mul <4 x i64> %v126, %v41
-  %v128 = sitofp <4 x i64> %v127 to <4 x double>
-  %v129 = add i64 %v31, %v119
-  %v130 = getelementptr float, ptr %v4, i64 %v129
-  %v131 = load <4 x float>, ptr %v130, align 4
-  %v132 = fpext <4 x float> %v131 to <4 x double>
-  %v133 = fadd <4 x double> %v128, %v132
-  %v134 = fptrunc <4 x double> %v133 to <4 x float>
-  %v135 = add i64 %v30, %v119
-  %v136 = getelementptr float, ptr %v2, i64 %v135
-  store <4 x float> %v134, ptr %v136, align 4
-  %v120 = add nsw i64 %v119, 4
-  br label %loop9
-after11:
-  %v137 = icmp slt i64 %v48, %v26
-  br i1 %v137, label %then12, label %after13
-then12:
-  %v138 = sub i64 %v26, %v48
-  %v139 = trunc i64 %v138 to i32
-  %v140 = insertelement <4 x i32> poison, i32 %v139, i32 0
-  %v141 = shufflevector <4 x i32> %v140, <4 x i32> poison, <4 x i32> zeroinitializer
-  %v142 = icmp ult <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %v141
-  %v143 = insertelement <4 x i64> poison, i64 %v48, i32 0
-  %v144 = shufflevector <4 x i64> %v143, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v145 = add <4 x i64> %v144, <i64 0, i64 1, i64 2, i64 3>
-  %v146 = mul <4 x i64> %v145, %v45
-  %v147 = add <4 x i64> %v146, %v43
-  %v148 = mul <4 x i64> %v147, %v41
-  %v149 = sitofp <4 x i64> %v148 to <4 x double>
-  %v150 = add i64 %v31, %v48
-  %v151 = getelementptr float, ptr %v4, i64 %v150
-  %v152 = call <4 x float> @llvm.masked.load.v4f32.p0(ptr %v151, i32 4, <4 x i1> %v142, <4 x float> zeroinitializer)
-  %v153 = fpext <4 x float> %v152 to <4 x double>
-  %v154 = fadd <4 x double> %v149, %v153
-  %v155 = fptrunc <4 x double> %v154 to <4 x float>
-  %v156 = add i64 %v30, %v48
-  %v157 = getelementptr float, ptr %v2, i64 %v156
-  call void @llvm.masked.store.v4f32.p0(<4 x float> %v155, ptr %v157, i32 4, <4 x i1> %v142)
-  br label %after13
+  %v119 = icmp slt i64 %v50, %v26
+  %v120 = and i1 %v119, %v39
+  br i1 %v120, label %then9, label %after10
+then9:
+  %v121 = add i64 %v33, %v50
+  %v122 = getelementptr float, ptr %v4, i64 %v121
+  call void @llvm.prefetch.p0(ptr %v122, i32 0, i32 2, i32 1)
+  br label %after10
+after10:
+  br label %loop11
+loop11:
+  %v123 = phi i64 [ %v50, %after10 ], [ %v124, %body12 ]
+  %v125 = icmp slt i64 %v123, %v48
+  br i1 %v125, label %body12, label %after13
+body12:
+  %v126 = insertelement <4 x i64> poison, i64 %v123, i32 0
+  %v127 = shufflevector <4 x i64> %v126, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v128 = add <4 x i64> %v127, <i64 0, i64 1, i64 2, i64 3>
+  %v129 = mul <4 x i64> %v128, %v45
+  %v130 = add <4 x i64> %v129, %v43
+  %v131 = mul <4 x i64> %v130, %v41
+  %v132 = sitofp <4 x i64> %v131 to <4 x double>
+  %v133 = add i64 %v31, %v123
+  %v134 = getelementptr float, ptr %v4, i64 %v133
+  %v135 = load <4 x float>, ptr %v134, align 4
+  %v136 = fpext <4 x float> %v135 to <4 x double>
+  %v137 = fadd <4 x double> %v132, %v136
+  %v138 = fptrunc <4 x double> %v137 to <4 x float>
+  %v139 = add i64 %v30, %v123
+  %v140 = getelementptr float, ptr %v2, i64 %v139
+  store <4 x float> %v138, ptr %v140, align 4
+  %v124 = add nsw i64 %v123, 4
+  br label %loop11
 after13:
+  %v141 = icmp slt i64 %v48, %v26
+  br i1 %v141, label %then14, label %after15
+then14:
+  %v142 = sub i64 %v26, %v48
+  %v143 = trunc i64 %v142 to i32
+  %v144 = insertelement <4 x i32> poison, i32 %v143, i32 0
+  %v145 = shufflevector <4 x i32> %v144, <4 x i32> poison, <4 x i32> zeroinitializer
+  %v146 = icmp ult <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %v145
+  %v147 = insertelement <4 x i64> poison, i64 %v48, i32 0
+  %v148 = shufflevector <4 x i64> %v147, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v149 = add <4 x i64> %v148, <i64 0, i64 1, i64 2, i64 3>
+  %v150 = mul <4 x i64> %v149, %v45
+  %v151 = add <4 x i64> %v150, %v43
+  %v152 = mul <4 x i64> %v151, %v41
+  %v153 = sitofp <4 x i64> %v152 to <4 x double>
+  %v154 = add i64 %v31, %v48
+  %v155 = getelementptr float, ptr %v4, i64 %v154
+  %v156 = call <4 x float> @llvm.masked.load.v4f32.p0(ptr %v155, i32 4, <4 x i1> %v146, <4 x float> zeroinitializer)
+  %v157 = fpext <4 x float> %v156 to <4 x double>
+  %v158 = fadd <4 x double> %v153, %v157
+  %v159 = fptrunc <4 x double> %v158 to <4 x float>
+  %v160 = add i64 %v30, %v48
+  %v161 = getelementptr float, ptr %v2, i64 %v160
+  call void @llvm.masked.store.v4f32.p0(<4 x float> %v159, ptr %v161, i32 4, <4 x i1> %v146)
+  br label %after15
+after15:
   %v28 = add nsw i64 %v27, 1
   br label %loop1
 after3:

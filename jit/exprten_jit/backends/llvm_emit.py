@@ -235,18 +235,27 @@ class Loops(Outer):
                 fast = t.greater(low, fast) if stmt.stream and rows else fast
                 t.loop(low, fast, wide, lambda i: self._group(stmt, known, i, stmt.lanes, stmt.unroll, None))
                 low = fast
+        if stmt.far is not None and stmt.unroll > 1:
+            some = t.let(f"icmp slt i64 {low}, {high}", "i1").name
+            left = t.let(f"and i1 {some}, {known[stmt.far].name}", "i1").name
+            t.when(left, lambda: self._fetch_ahead(stmt, known, low, wide))
         t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
         if not stmt.masked and (self._may_overlap(stmt) or (stmt.stores[0].leaf, stmt.stores[0].offset) in self.groups):
-            read = [x for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)]
-            again = self.read_again(stmt.stores[0].leaf, read) if stmt.stores[0].leaf.name in self.given else "false"
-            left = t.let(f"icmp slt i64 {whole}, {high}", "i1").name
-            full = t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
-            left = t.let(f"and i1 {left}, {full}", "i1").name
-            left = t.let(f"and i1 {left}, {t.let(f'xor i1 {again}, true', 'i1').name}", "i1").name
-            last = t.index("sub", high, stmt.lanes)
-            t.when(left, lambda: self._group(stmt, known, last, stmt.lanes, 1, None))
-            whole = t.select(left, high, whole)
+            whole = self._last_again(stmt, known, whole, high, total)
         self._tail(stmt, known, whole, high)
+
+    def _last_again(self, stmt: Vector, known: Known, whole: str, high: str, total: str) -> str:
+        """Compute the last vector of a row, of which some elements were before, where it has as many and none of them is read. Returns where to go on."""
+        t = self.text
+        read = [x for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)]
+        again = self.read_again(stmt.stores[0].leaf, read) if stmt.stores[0].leaf.name in self.given else "false"
+        left = t.let(f"icmp slt i64 {whole}, {high}", "i1").name
+        full = t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
+        left = t.let(f"and i1 {left}, {full}", "i1").name
+        left = t.let(f"and i1 {left}, {t.let(f'xor i1 {again}, true', 'i1').name}", "i1").name
+        last = t.index("sub", high, stmt.lanes)
+        t.when(left, lambda: self._group(stmt, known, last, stmt.lanes, 1, None))
+        return t.select(left, high, whole)
 
     def _may_overlap(self, stmt: Vector) -> bool:
         """Whether short rows are folded into scratch: some of them may be again, by as many lanes as before, where one by one takes longer."""
@@ -364,19 +373,16 @@ class Loops(Outer):
         mask = t.let(f"icmp ult {self.iota('i32', stmt.lanes)}, {many.name}", "i1", stmt.lanes)
         self._group(stmt, known, low, stmt.lanes, 1, mask.name)
 
+    def _fetch_ahead(self, stmt: Vector, known: Known, i: str, count: int) -> None:
+        self.fetch_along(stmt.ahead, stmt.axis, dict(known), i, count, FIRST if stmt.near else SECOND)
+
     def _group(
         self, stmt: Vector, known: Known, i: str, lanes: int, groups: int, mask: str | None, stream: bool = False
     ) -> None:
         """`groups` times `lanes` indices from `i`: everything is loaded and computed before anything is stored."""
         first = groups == stmt.unroll and mask is None
         if stmt.far is not None and lanes > 1 and (first or stmt.short or stmt.whole):
-            t = self.text
-            t.when(
-                known[stmt.far].name,
-                lambda: self.fetch_along(
-                    stmt.ahead, stmt.axis, dict(known), i, lanes * groups, FIRST if stmt.near else SECOND
-                ),
-            )
+            self.text.when(known[stmt.far].name, lambda: self._fetch_ahead(stmt, known, i, lanes * groups))
         woven = stmt.woven and groups > 1
         starts = [(g & -2 if woven else g) * lanes for g in range(groups)]
         places = [Where(stmt.axis, self.text.index("add", i, g), lanes, mask, stream, woven) for g in starts]
