@@ -238,6 +238,7 @@ class _Lowering:
             tuple(self.params),
             signature.reverse,
             **{name: ways[name] for name in OF_SEVERAL},
+            shared=True,
         )
         settle = ordered(kernel)
         self.made[0] = [replace(m, value=settle(m.value)) for m in self.made[0]]

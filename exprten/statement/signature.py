@@ -106,6 +106,7 @@ class Ways:
     short: int = 0  # most elements of the rows that are folded, where vectors take one in each lane
     packed: bool = False  # all of these have as many, and lie side by side
     keeps: bool = False  # of a target that nothing overlaps: a value may lie in it until it is stored
+    shared: bool = False  # of a target that something else overlaps at other places: each element is stored once
     tiles: bool = False  # something runs on along another axis than the target; elements may be stored in any order
     runs: bool = (
         False  # rows of few columns run on, where a row or a column is broadcast; and short rows that are folded

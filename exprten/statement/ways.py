@@ -39,6 +39,7 @@ def ways_of(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[
         flat=walk.flat,
         rest=walk.rest,
         keeps=bool(same) and given.apart and not given.reverse,
+        shared=given.cpu and not given.apart,
         tiles=moved or (given.cpu and bool(other)),
         squares=given.cpu and fills_squares(axes, extents, beside),
         inside=runs_on_inside(axes, extents, walk.strides, other) if given.cpu and same is None else None,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .ir import FALSE, Axis, Leaf, Load, Value, index
+from .dtypes import BOOL
+from .ir import FALSE, TRUE, Axis, Leaf, Load, Value, index, local
 
 NO_FURTHER = index(0)
 FEWEST_BETWEEN = 5  # elements of a unit: of fewer squares do not pay
+FIRST_TILE = local("first_tile", BOOL)  # of a loop over tiles
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,7 @@ class Bring:
     """`load` for so many `columns`, and of what is `turned` for so many `rows`, along which it runs on, stored to scratch, `into`, at `place`, where
     it runs on along the columns, `each` elements of these at a time: in squares of `lanes`; or else `unit` columns at a time, where these lie side by side; those of so many units
     that lie `between` each other; or one. Scratch has room for so many `places`. Where they are `far` the lines of what lies so many elements
-    `further` are fetched: those of a later tile.
+    `further` are fetched: those of a later tile. It is brought `when` it is not there already.
     """
 
     into: Leaf
@@ -33,6 +35,7 @@ class Bring:
     further: Value = NO_FURTHER
     far: Value = FALSE
     each: int = 1
+    when: Value = TRUE
 
 
 @dataclass(frozen=True)

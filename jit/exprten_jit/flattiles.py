@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
-from .bring import FEWEST_BETWEEN, Bring, Spread
+from .bring import FEWEST_BETWEEN, FIRST_TILE, Bring, Spread
 from .chain import Chain
 from .derived import apply
 from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, negation
@@ -146,8 +146,19 @@ class Tiles:
         assert isinstance(x, Load) and self.rows is not None, "a load along rows"
         bring = self._bring(x, origin)
         place, places = COLUMN + ROW * self.apart, self._places[1]
-        self.brought.append(replace(bring, turned=True, rows=self.rows.many, place=place, places=places, each=each))
+        made = replace(bring, turned=True, rows=self.rows.many, place=place, places=places, each=each)
+        self.brought.append(self._once(made, origin))
         return load(bring.into, place)
+
+    def _once(self, bring: Bring, origin: Load | None) -> Bring:
+        """What is brought by the first tile for all others, where it is the same for these: but for each tile of rows, if there are several."""
+        others = {self.columns.axes[0][0], *self.within}
+        if origin is None or others & origin.offset.free:
+            return bring
+        when: Value = FIRST_TILE
+        if self.rows is not None and self.rows.start in bring.load.offset.free:
+            when = apply("logical_or", when, self.rows.axes[0][1] > self.rows.each)
+        return replace(bring, when=when)
 
     def _bring(self, x: Load, origin: Load | None = None) -> Bring:
         lanes = min(MOST_LANES, self.machine.vector_bits // x.leaf.dtype.bits)
@@ -230,7 +241,7 @@ class Tiles:
             bring = replace(bring, unit=few)
         elif masked and bring.lanes >= FEWEST_BETWEEN and steps(value, columns.axes[-2][0]) == 1:
             bring = replace(bring, unit=few, between=columns.between, places=columns.most + MOST_LANES**2)
-        self.brought.append(bring)
+        self.brought.append(bring if ROW in x.free else self._once(bring, value))
         return load(bring.into, COLUMN)
 
     # the loops, from the outermost
@@ -245,7 +256,7 @@ class Tiles:
             return [*placed, Loop(a, extent, tuple(self.loops(inner, bound | {a}, done)))]
         columns = self.columns
         within = [pair for pair in self.original.axes if pair[0] in self.within]
-        tiles = self._tiles(within, bound | {columns.start, columns.end}, done, self.brought)
+        tiles = self._tiles(within, bound | {columns.start, columns.end, FIRST_TILE}, done, self.brought)
         return [*placed, self._blocks(columns, tiles)]
 
     def _tiles(
@@ -294,7 +305,7 @@ class Tiles:
     def _placed(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """What is known so far."""
         needed = [x.load.offset if isinstance(x, Bring) else x.value for x in self.brought]
-        needed += [y for x in self.brought if isinstance(x, Bring) for y in (x.further, x.far)]
+        needed += [y for x in self.brought if isinstance(x, Bring) for y in (x.further, x.far, x.when)]
         needed += [*roots_of(self.made), *([self.far] if self.rows else []), *([self.read_again] if self.later else [])]
         needed += [self.past] if self.past is not None else []
         needed += [self.columns.indices, self.columns.reach] if self.columns.beyond is not None else []
@@ -326,7 +337,10 @@ class Tiles:
         """A loop over tiles."""
         (a, extent), scratch = chain.axes[0], self.scratch if chain is self.columns else ()
         start, end = chain.start, chain.end
-        return Blocks(a, index(0), extent, start, end, tuple(body), scratch, side=chain.each, inner=chain.inner)
+        first = FIRST_TILE if chain is self.columns else None
+        return Blocks(
+            a, index(0), extent, start, end, tuple(body), scratch, side=chain.each, inner=chain.inner, first=first
+        )
 
 
 def _of(x: Bring | Spread) -> Value:

@@ -7,8 +7,7 @@ stmt ::= Let(value)                          # computed here, known to everythin
 | Strip(axis, extent, fold, ...)      # a fold across rows, in a row of accumulators
 | Columns(axis, extent, ..., body)    # values of the innermost axis alone, saved before the outer loops
 | Blocks(axis, low, high, ..., body)  # a side of a tile at a time
-| Turn(into, load, ...)               # a tile of what runs across, turned round
-| TurnBack(tile, store, ...)          # the same of what is stored across
+| Turn(into, load, ...), TurnBack(tile, store, ...)  # a tile of what runs, or is stored, across, turned round
 | Squares(store, turned, ...)         # a tile that is turned as it is computed
 | Past(store, along, ...)             # a row of a tile, stored past the caches
 | Fetch(loads, when)                  # what is read later, a row of the next tile, fetched early
@@ -59,8 +58,8 @@ class Let:
 
 @dataclass(frozen=True)
 class Loop:
-    """`body` for one index at a time; inside of Columns, for as many as run on where each of `runs` is the number of columns. Before it,
-    each value of `spread`, one for an index, is stored to scratch for each of the columns.
+    """`body` for one index at a time; inside of Columns, for as many as run on where each of `runs` is the number of columns. Before it, `spread` is
+    stored to scratch, a value for an index for each of the columns.
     """
 
     axis: Axis
@@ -265,9 +264,9 @@ class Fetch:
 
 @dataclass(frozen=True)
 class Blocks:
-    """From `low` to `high`, `side` indices at a time, from `start` to `end`; where less than `least` would be left, these too. `scratch` is
-    memory for so many elements of each leaf. With `past` the target runs on along this axis. `ahead` are the first index of the next block and 0, or after the last block the first
-    one's and `around`: how far it is along the axis of the loop around this one. Of each index the body runs over `inner` elements.
+    """From `low` to `high`, `side` indices at a time, from `start` to `end`; where less than `least` would be left, these too. `scratch` is memory for so many elements of each leaf. With
+    `past` the target runs on along this axis. `ahead` are the first index of the next block and 0, or after the last block the first one's and `around`: how far it is along the
+    axis of the loop around this one. Of each index the body runs over `inner` elements; it may ask for the `first` block.
     """
 
     axis: Axis
@@ -283,6 +282,7 @@ class Blocks:
     around: Value = ONE_SIDE
     least: int = 1
     inner: Value = ONE_ELEMENT
+    first: Local | None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .bring import Bring, Spread
-from .ir import FALSE, Store, Value
+from .ir import FALSE, TRUE, Store, Value
 from .nest import (
     ZERO,
     Blocks,
@@ -199,6 +199,8 @@ class _Lines:
             how = f", turned, {self.value(stmt.unit)} by {self.value(stmt.between)}" if stmt.unit is not None else ""
         elif stmt.unit is not None:
             how = f", {self.value(stmt.unit)} at a time"
+        if stmt.when is not TRUE:
+            how += ", for all tiles"
         what = f"{stmt.load.leaf.name}[{self.value(stmt.load.offset)}]"
         self.lines.append(f"{pad}{stmt.into.name}[{self.value(stmt.place)}] = {what}{how}")
 

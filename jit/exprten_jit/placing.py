@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from .dtypes import BOOL
 from .folds import folds_of
-from .ir import Axis, Component, Const, Fold, Load, Local, Param, Size, Store, Table, Value
+from .ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Store, Table, Value
 from .kernel import Kernel
-from .nest import Let, Machine, Reduce, Stmt, Vector
+from .nest import Let, Loop, Machine, Reduce, Stmt, Vector
 from .reducers import reducer_of
 from .rewrite import affine, steps, walk
 from .vectors import MOST, by_lanes, computed, roots_of, unroll, vector_over
@@ -32,6 +32,27 @@ def place(roots: Iterable[Value], machine: Machine, bound: frozenset[Axis | Loca
         else:
             stack.extend(reversed(node.children))
     return placed
+
+
+def known_first(stmts: Sequence[Stmt]) -> list[Stmt]:
+    """The statements, with what loops ask before each row that is the same for all rows computed before them."""
+    found, stack = dict[Value, None](), list[Value]()
+    loops = [stmt for stmt in stmts if isinstance(stmt, Loop)]
+    while loops:
+        for stmt in loops.pop().body:
+            if isinstance(stmt, Loop):
+                loops.append(stmt)
+            elif isinstance(stmt, Let) and stmt.early:
+                stack.append(stmt.value)
+            elif isinstance(stmt, Vector) and stmt.stream is not None:
+                stack.append(stmt.stream)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Op) and not node.free:
+            found[node] = None
+        else:
+            stack.extend(node.children)
+    return [*(Let(node, early=True) for node in found), *stmts]
 
 
 CHAINS = 4  # of a maximum

@@ -26,7 +26,7 @@ from .kernel import Kernel
 from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
 from .onward import onward
 from .past import in_lines, rows_past_caches
-from .placing import affine_lets, loop_over, place
+from .placing import affine_lets, known_first, loop_over, place
 from .reducers import NARROW_ROW, SHORT, reducer_of
 from .repeating import as_one_row
 from .rewrite import steps, substitute
@@ -66,7 +66,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     body = rows_past_caches(body, opened, machine, groups)
     if kernel.lined:
         body = in_lines(body, *kernel.lined, machine)
-    return Nest(kernel, tuple(body), then, (*groups, *inside), turned, written, folds)
+    return Nest(kernel, tuple(known_first(body)), then, (*groups, *inside), turned, written, folds)
 
 
 def _of_blocks(kernel: Kernel, machine: Machine) -> Nest | None:
@@ -76,7 +76,8 @@ def _of_blocks(kernel: Kernel, machine: Machine) -> Nest | None:
         return None
     loops = [(axis, index(0), extent) for axis, extent in opened.axes]
     body = rows_past_caches(_open(opened, machine, loops, frozenset(), set()), opened, machine, groups)
-    return Nest(replace(opened, axes=kernel.axes, stores=kernel.stores), tuple(body), None, groups, written=True)
+    own = replace(opened, axes=kernel.axes, stores=kernel.stores)
+    return Nest(own, tuple(known_first(body)), None, groups, written=True)
 
 
 def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:

@@ -39,9 +39,11 @@ def without_folds(kernel: Kernel) -> Beforehand | None:
     found = beforehand(replace(kernel, first=rest.first), every=True)
     if found is None or found.kernel is None or folds_of(*(store.value for store in found.kernel.stores)):
         return None
+    exact: dict[Value, Value] = {axes[-2][1]: index(rest.short)} if rest.short else {}
     left = replace(
         found.kernel,
         axes=axes,
+        stores=tuple(replace(store, value=substitute(store.value, exact)) for store in found.kernel.stores),
         short=rest.short,
         packed=rest.short > 0,
         tiles=rest.tiles,

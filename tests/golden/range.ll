@@ -5,7 +5,6 @@ declare void @llvm.masked.store.v4f32.p0(<4 x float>, ptr, i32 immarg, <4 x i1>)
 declare void @parallel(ptr, ptr, i64, i64, i64)
 define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
-  %v162 = alloca i64, align 64
   %words = load ptr, ptr %context
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1
@@ -26,218 +25,224 @@ entry:
   %v17 = getelementptr i64, ptr %words, i64 8
   %v18 = load i64, ptr %v17
   %v19 = getelementptr i64, ptr %context, i64 1
-  %v20 = load i64, ptr %v19
-  %v21 = icmp eq i64 %v20, 0
-  %v22 = select i1 %v21, i64 %low, i64 0
-  %v23 = select i1 %v21, i64 %high, i64 %v6
-  %v24 = icmp eq i64 %v20, 1
-  %v25 = select i1 %v24, i64 %low, i64 0
-  %v26 = select i1 %v24, i64 %high, i64 %v8
+  %v20 = load i1, ptr %v19
+  %v21 = getelementptr i64, ptr %context, i64 2
+  %v22 = load i64, ptr %v21
+  %v23 = icmp eq i64 %v22, 0
+  %v24 = select i1 %v23, i64 %low, i64 0
+  %v25 = select i1 %v23, i64 %high, i64 %v6
+  %v26 = icmp eq i64 %v22, 1
+  %v27 = select i1 %v26, i64 %low, i64 0
+  %v28 = select i1 %v26, i64 %high, i64 %v8
   br label %loop1
 loop1:
-  %v27 = phi i64 [ %v22, %entry ], [ %v28, %after15 ]
-  %v29 = icmp slt i64 %v27, %v23
-  br i1 %v29, label %body2, label %after3
+  %v29 = phi i64 [ %v24, %entry ], [ %v30, %after15 ]
+  %v31 = icmp slt i64 %v29, %v25
+  br i1 %v31, label %body2, label %after3
 body2:
-  %v30 = mul i64 %v27, %v10
-  %v31 = mul i64 %v27, %v12
-  %v32 = add i64 %v27, 1
-  %v33 = mul i64 %v32, %v12
-  %v34 = mul i64 %v6, %v8
-  %v35 = icmp sge i64 %v34, 2097152
-  %v36 = icmp slt i64 %v8, 65536
-  %v37 = and i1 %v35, %v36
-  %v38 = icmp ne i64 %v12, %v8
-  %v39 = and i1 %v37, %v38
-  %v40 = insertelement <4 x i64> poison, i64 %v18, i32 0
+  %v32 = mul i64 %v29, %v10
+  %v33 = mul i64 %v29, %v12
+  %v34 = add i64 %v29, 1
+  %v35 = mul i64 %v34, %v12
+  %v36 = insertelement <4 x i64> poison, i64 %v18, i32 0
+  %v37 = shufflevector <4 x i64> %v36, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v38 = insertelement <4 x i64> poison, i64 %v16, i32 0
+  %v39 = shufflevector <4 x i64> %v38, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v40 = insertelement <4 x i64> poison, i64 %v14, i32 0
   %v41 = shufflevector <4 x i64> %v40, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v42 = insertelement <4 x i64> poison, i64 %v16, i32 0
-  %v43 = shufflevector <4 x i64> %v42, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v44 = insertelement <4 x i64> poison, i64 %v14, i32 0
-  %v45 = shufflevector <4 x i64> %v44, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v46 = sub i64 %v26, %v25
-  %v47 = and i64 %v46, -4
-  %v48 = add i64 %v25, %v47
-  %v49 = and i64 %v46, -16
-  %v50 = add i64 %v25, %v49
+  %v42 = sub i64 %v28, %v27
+  %v43 = and i64 %v42, -4
+  %v44 = add i64 %v27, %v43
+  %v45 = and i64 %v42, -16
+  %v46 = add i64 %v27, %v45
   br label %loop4
 loop4:
-  %v51 = phi i64 [ %v25, %body2 ], [ %v52, %after8 ]
-  %v53 = icmp slt i64 %v51, %v50
-  br i1 %v53, label %body5, label %after6
+  %v47 = phi i64 [ %v27, %body2 ], [ %v48, %after8 ]
+  %v49 = icmp slt i64 %v47, %v46
+  br i1 %v49, label %body5, label %after6
 body5:
-  br i1 %v39, label %then7, label %after8
+  br i1 %v20, label %then7, label %after8
 then7:
-  %v54 = add i64 %v33, %v51
-  %v55 = getelementptr float, ptr %v4, i64 %v54
-  call void @llvm.prefetch.p0(ptr %v55, i32 0, i32 2, i32 1)
+  %v50 = add i64 %v35, %v47
+  %v51 = getelementptr float, ptr %v4, i64 %v50
+  call void @llvm.prefetch.p0(ptr %v51, i32 0, i32 2, i32 1)
   br label %after8
 after8:
-  %v56 = add i64 %v51, 4
-  %v57 = add i64 %v51, 8
-  %v58 = add i64 %v51, 12
-  %v59 = insertelement <4 x i64> poison, i64 %v51, i32 0
-  %v60 = shufflevector <4 x i64> %v59, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v61 = add <4 x i64> %v60, <i64 0, i64 1, i64 2, i64 3>
-  %v62 = insertelement <4 x i64> poison, i64 %v56, i32 0
-  %v63 = shufflevector <4 x i64> %v62, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v64 = add <4 x i64> %v63, <i64 0, i64 1, i64 2, i64 3>
-  %v65 = insertelement <4 x i64> poison, i64 %v57, i32 0
-  %v66 = shufflevector <4 x i64> %v65, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v67 = add <4 x i64> %v66, <i64 0, i64 1, i64 2, i64 3>
-  %v68 = insertelement <4 x i64> poison, i64 %v58, i32 0
-  %v69 = shufflevector <4 x i64> %v68, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v70 = add <4 x i64> %v69, <i64 0, i64 1, i64 2, i64 3>
-  %v71 = mul <4 x i64> %v61, %v45
-  %v72 = mul <4 x i64> %v64, %v45
-  %v73 = mul <4 x i64> %v67, %v45
-  %v74 = mul <4 x i64> %v70, %v45
-  %v75 = add <4 x i64> %v71, %v43
-  %v76 = add <4 x i64> %v72, %v43
-  %v77 = add <4 x i64> %v73, %v43
-  %v78 = add <4 x i64> %v74, %v43
-  %v79 = mul <4 x i64> %v75, %v41
-  %v80 = mul <4 x i64> %v76, %v41
-  %v81 = mul <4 x i64> %v77, %v41
-  %v82 = mul <4 x i64> %v78, %v41
-  %v83 = sitofp <4 x i64> %v79 to <4 x double>
-  %v84 = sitofp <4 x i64> %v80 to <4 x double>
-  %v85 = sitofp <4 x i64> %v81 to <4 x double>
-  %v86 = sitofp <4 x i64> %v82 to <4 x double>
-  %v87 = add i64 %v31, %v51
-  %v88 = getelementptr float, ptr %v4, i64 %v87
-  %v89 = load <4 x float>, ptr %v88, align 4
-  %v90 = add i64 %v31, %v56
-  %v91 = getelementptr float, ptr %v4, i64 %v90
-  %v92 = load <4 x float>, ptr %v91, align 4
-  %v93 = add i64 %v31, %v57
-  %v94 = getelementptr float, ptr %v4, i64 %v93
-  %v95 = load <4 x float>, ptr %v94, align 4
-  %v96 = add i64 %v31, %v58
-  %v97 = getelementptr float, ptr %v4, i64 %v96
-  %v98 = load <4 x float>, ptr %v97, align 4
-  %v99 = fpext <4 x float> %v89 to <4 x double>
-  %v100 = fpext <4 x float> %v92 to <4 x double>
-  %v101 = fpext <4 x float> %v95 to <4 x double>
-  %v102 = fpext <4 x float> %v98 to <4 x double>
-  %v103 = fadd <4 x double> %v83, %v99
-  %v104 = fadd <4 x double> %v84, %v100
-  %v105 = fadd <4 x double> %v85, %v101
-  %v106 = fadd <4 x double> %v86, %v102
-  %v107 = fptrunc <4 x double> %v103 to <4 x float>
-  %v108 = fptrunc <4 x double> %v104 to <4 x float>
-  %v109 = fptrunc <4 x double> %v105 to <4 x float>
-  %v110 = fptrunc <4 x double> %v106 to <4 x float>
-  %v111 = add i64 %v30, %v51
+  %v52 = add i64 %v47, 4
+  %v53 = add i64 %v47, 8
+  %v54 = add i64 %v47, 12
+  %v55 = insertelement <4 x i64> poison, i64 %v47, i32 0
+  %v56 = shufflevector <4 x i64> %v55, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v57 = add <4 x i64> %v56, <i64 0, i64 1, i64 2, i64 3>
+  %v58 = insertelement <4 x i64> poison, i64 %v52, i32 0
+  %v59 = shufflevector <4 x i64> %v58, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v60 = add <4 x i64> %v59, <i64 0, i64 1, i64 2, i64 3>
+  %v61 = insertelement <4 x i64> poison, i64 %v53, i32 0
+  %v62 = shufflevector <4 x i64> %v61, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v63 = add <4 x i64> %v62, <i64 0, i64 1, i64 2, i64 3>
+  %v64 = insertelement <4 x i64> poison, i64 %v54, i32 0
+  %v65 = shufflevector <4 x i64> %v64, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v66 = add <4 x i64> %v65, <i64 0, i64 1, i64 2, i64 3>
+  %v67 = mul <4 x i64> %v57, %v41
+  %v68 = mul <4 x i64> %v60, %v41
+  %v69 = mul <4 x i64> %v63, %v41
+  %v70 = mul <4 x i64> %v66, %v41
+  %v71 = add <4 x i64> %v67, %v39
+  %v72 = add <4 x i64> %v68, %v39
+  %v73 = add <4 x i64> %v69, %v39
+  %v74 = add <4 x i64> %v70, %v39
+  %v75 = mul <4 x i64> %v71, %v37
+  %v76 = mul <4 x i64> %v72, %v37
+  %v77 = mul <4 x i64> %v73, %v37
+  %v78 = mul <4 x i64> %v74, %v37
+  %v79 = sitofp <4 x i64> %v75 to <4 x double>
+  %v80 = sitofp <4 x i64> %v76 to <4 x double>
+  %v81 = sitofp <4 x i64> %v77 to <4 x double>
+  %v82 = sitofp <4 x i64> %v78 to <4 x double>
+  %v83 = add i64 %v33, %v47
+  %v84 = getelementptr float, ptr %v4, i64 %v83
+  %v85 = load <4 x float>, ptr %v84, align 4
+  %v86 = add i64 %v33, %v52
+  %v87 = getelementptr float, ptr %v4, i64 %v86
+  %v88 = load <4 x float>, ptr %v87, align 4
+  %v89 = add i64 %v33, %v53
+  %v90 = getelementptr float, ptr %v4, i64 %v89
+  %v91 = load <4 x float>, ptr %v90, align 4
+  %v92 = add i64 %v33, %v54
+  %v93 = getelementptr float, ptr %v4, i64 %v92
+  %v94 = load <4 x float>, ptr %v93, align 4
+  %v95 = fpext <4 x float> %v85 to <4 x double>
+  %v96 = fpext <4 x float> %v88 to <4 x double>
+  %v97 = fpext <4 x float> %v91 to <4 x double>
+  %v98 = fpext <4 x float> %v94 to <4 x double>
+  %v99 = fadd <4 x double> %v79, %v95
+  %v100 = fadd <4 x double> %v80, %v96
+  %v101 = fadd <4 x double> %v81, %v97
+  %v102 = fadd <4 x double> %v82, %v98
+  %v103 = fptrunc <4 x double> %v99 to <4 x float>
+  %v104 = fptrunc <4 x double> %v100 to <4 x float>
+  %v105 = fptrunc <4 x double> %v101 to <4 x float>
+  %v106 = fptrunc <4 x double> %v102 to <4 x float>
+  %v107 = add i64 %v32, %v47
+  %v108 = getelementptr float, ptr %v2, i64 %v107
+  store <4 x float> %v103, ptr %v108, align 4
+  %v109 = add i64 %v32, %v52
+  %v110 = getelementptr float, ptr %v2, i64 %v109
+  store <4 x float> %v104, ptr %v110, align 4
+  %v111 = add i64 %v32, %v53
   %v112 = getelementptr float, ptr %v2, i64 %v111
-  store <4 x float> %v107, ptr %v112, align 4
-  %v113 = add i64 %v30, %v56
+  store <4 x float> %v105, ptr %v112, align 4
+  %v113 = add i64 %v32, %v54
   %v114 = getelementptr float, ptr %v2, i64 %v113
-  store <4 x float> %v108, ptr %v114, align 4
-  %v115 = add i64 %v30, %v57
-  %v116 = getelementptr float, ptr %v2, i64 %v115
-  store <4 x float> %v109, ptr %v116, align 4
-  %v117 = add i64 %v30, %v58
-  %v118 = getelementptr float, ptr %v2, i64 %v117
-  store <4 x float> %v110, ptr %v118, align 4
-  %v52 = add nsw i64 %v51, 16
+  store <4 x float> %v106, ptr %v114, align 4
+  %v48 = add nsw i64 %v47, 16
   br label %loop4
 after6:
-  %v119 = icmp slt i64 %v50, %v26
-  %v120 = and i1 %v119, %v39
-  br i1 %v120, label %then9, label %after10
+  %v115 = icmp slt i64 %v46, %v28
+  %v116 = and i1 %v115, %v20
+  br i1 %v116, label %then9, label %after10
 then9:
-  %v121 = add i64 %v33, %v50
-  %v122 = getelementptr float, ptr %v4, i64 %v121
-  call void @llvm.prefetch.p0(ptr %v122, i32 0, i32 2, i32 1)
+  %v117 = add i64 %v35, %v46
+  %v118 = getelementptr float, ptr %v4, i64 %v117
+  call void @llvm.prefetch.p0(ptr %v118, i32 0, i32 2, i32 1)
   br label %after10
 after10:
   br label %loop11
 loop11:
-  %v123 = phi i64 [ %v50, %after10 ], [ %v124, %body12 ]
-  %v125 = icmp slt i64 %v123, %v48
-  br i1 %v125, label %body12, label %after13
+  %v119 = phi i64 [ %v46, %after10 ], [ %v120, %body12 ]
+  %v121 = icmp slt i64 %v119, %v44
+  br i1 %v121, label %body12, label %after13
 body12:
-  %v126 = insertelement <4 x i64> poison, i64 %v123, i32 0
-  %v127 = shufflevector <4 x i64> %v126, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v128 = add <4 x i64> %v127, <i64 0, i64 1, i64 2, i64 3>
-  %v129 = mul <4 x i64> %v128, %v45
-  %v130 = add <4 x i64> %v129, %v43
-  %v131 = mul <4 x i64> %v130, %v41
-  %v132 = sitofp <4 x i64> %v131 to <4 x double>
-  %v133 = add i64 %v31, %v123
-  %v134 = getelementptr float, ptr %v4, i64 %v133
-  %v135 = load <4 x float>, ptr %v134, align 4
-  %v136 = fpext <4 x float> %v135 to <4 x double>
-  %v137 = fadd <4 x double> %v132, %v136
-  %v138 = fptrunc <4 x double> %v137 to <4 x float>
-  %v139 = add i64 %v30, %v123
-  %v140 = getelementptr float, ptr %v2, i64 %v139
-  store <4 x float> %v138, ptr %v140, align 4
-  %v124 = add nsw i64 %v123, 4
+  %v122 = insertelement <4 x i64> poison, i64 %v119, i32 0
+  %v123 = shufflevector <4 x i64> %v122, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v124 = add <4 x i64> %v123, <i64 0, i64 1, i64 2, i64 3>
+  %v125 = mul <4 x i64> %v124, %v41
+  %v126 = add <4 x i64> %v125, %v39
+  %v127 = mul <4 x i64> %v126, %v37
+  %v128 = sitofp <4 x i64> %v127 to <4 x double>
+  %v129 = add i64 %v33, %v119
+  %v130 = getelementptr float, ptr %v4, i64 %v129
+  %v131 = load <4 x float>, ptr %v130, align 4
+  %v132 = fpext <4 x float> %v131 to <4 x double>
+  %v133 = fadd <4 x double> %v128, %v132
+  %v134 = fptrunc <4 x double> %v133 to <4 x float>
+  %v135 = add i64 %v32, %v119
+  %v136 = getelementptr float, ptr %v2, i64 %v135
+  store <4 x float> %v134, ptr %v136, align 4
+  %v120 = add nsw i64 %v119, 4
   br label %loop11
 after13:
-  %v141 = icmp slt i64 %v48, %v26
-  br i1 %v141, label %then14, label %after15
+  %v137 = icmp slt i64 %v44, %v28
+  br i1 %v137, label %then14, label %after15
 then14:
-  %v142 = sub i64 %v26, %v48
-  %v143 = trunc i64 %v142 to i32
-  %v144 = insertelement <4 x i32> poison, i32 %v143, i32 0
-  %v145 = shufflevector <4 x i32> %v144, <4 x i32> poison, <4 x i32> zeroinitializer
-  %v146 = icmp ult <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %v145
-  %v147 = insertelement <4 x i64> poison, i64 %v48, i32 0
-  %v148 = shufflevector <4 x i64> %v147, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v149 = add <4 x i64> %v148, <i64 0, i64 1, i64 2, i64 3>
-  %v150 = mul <4 x i64> %v149, %v45
-  %v151 = add <4 x i64> %v150, %v43
-  %v152 = mul <4 x i64> %v151, %v41
-  %v153 = sitofp <4 x i64> %v152 to <4 x double>
-  %v154 = add i64 %v31, %v48
-  %v155 = getelementptr float, ptr %v4, i64 %v154
-  %v156 = call <4 x float> @llvm.masked.load.v4f32.p0(ptr %v155, i32 4, <4 x i1> %v146, <4 x float> zeroinitializer)
-  %v157 = fpext <4 x float> %v156 to <4 x double>
-  %v158 = fadd <4 x double> %v153, %v157
-  %v159 = fptrunc <4 x double> %v158 to <4 x float>
-  %v160 = add i64 %v30, %v48
-  %v161 = getelementptr float, ptr %v2, i64 %v160
-  call void @llvm.masked.store.v4f32.p0(<4 x float> %v159, ptr %v161, i32 4, <4 x i1> %v146)
+  %v138 = sub i64 %v28, %v44
+  %v139 = trunc i64 %v138 to i32
+  %v140 = insertelement <4 x i32> poison, i32 %v139, i32 0
+  %v141 = shufflevector <4 x i32> %v140, <4 x i32> poison, <4 x i32> zeroinitializer
+  %v142 = icmp ult <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %v141
+  %v143 = insertelement <4 x i64> poison, i64 %v44, i32 0
+  %v144 = shufflevector <4 x i64> %v143, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v145 = add <4 x i64> %v144, <i64 0, i64 1, i64 2, i64 3>
+  %v146 = mul <4 x i64> %v145, %v41
+  %v147 = add <4 x i64> %v146, %v39
+  %v148 = mul <4 x i64> %v147, %v37
+  %v149 = sitofp <4 x i64> %v148 to <4 x double>
+  %v150 = add i64 %v33, %v44
+  %v151 = getelementptr float, ptr %v4, i64 %v150
+  %v152 = call <4 x float> @llvm.masked.load.v4f32.p0(ptr %v151, i32 4, <4 x i1> %v142, <4 x float> zeroinitializer)
+  %v153 = fpext <4 x float> %v152 to <4 x double>
+  %v154 = fadd <4 x double> %v149, %v153
+  %v155 = fptrunc <4 x double> %v154 to <4 x float>
+  %v156 = add i64 %v32, %v44
+  %v157 = getelementptr float, ptr %v2, i64 %v156
+  call void @llvm.masked.store.v4f32.p0(<4 x float> %v155, ptr %v157, i32 4, <4 x i1> %v142)
   br label %after15
 after15:
-  %v28 = add nsw i64 %v27, 1
+  %v30 = add nsw i64 %v29, 1
   br label %loop1
 after3:
   ret void
 }
 define void @kernel(ptr %words, i64 %threads) nounwind {
 entry:
-  %v28 = alloca [2 x i64], align 64
+  %v34 = alloca [3 x i64], align 64
   %v5 = getelementptr i64, ptr %words, i64 2
   %v6 = load i64, ptr %v5
   %v7 = getelementptr i64, ptr %words, i64 3
   %v8 = load i64, ptr %v7
-  %v19 = sdiv i64 %v6, 1
-  %v20 = icmp slt i64 %v19, 64
-  %v21 = sdiv i64 %v8, 64
-  %v22 = icmp sgt i64 %v21, %v19
-  %v23 = and i1 %v20, %v22
-  %v24 = select i1 %v23, i64 1, i64 0
-  %v25 = select i1 %v23, i64 %v8, i64 %v6
-  %v26 = select i1 %v23, i64 64, i64 1
-  %v27 = select i1 %v23, i64 %v21, i64 %v19
-  store ptr %words, ptr %v28
-  %v29 = getelementptr i64, ptr %v28, i64 1
-  store i64 %v24, ptr %v29
-  %v30 = mul i64 %v8, 68
-  %v31 = mul i64 %v6, %v30
-  %v32 = icmp sge i64 %v31, 1572864
-  %v33 = icmp ne i64 %threads, 1
-  %v34 = and i1 %v32, %v33
-  br i1 %v34, label %then1, label %else2
+  %v11 = getelementptr i64, ptr %words, i64 5
+  %v12 = load i64, ptr %v11
+  %v19 = mul i64 %v6, %v8
+  %v20 = icmp sge i64 %v19, 2097152
+  %v21 = icmp slt i64 %v8, 65536
+  %v22 = and i1 %v20, %v21
+  %v23 = icmp ne i64 %v12, %v8
+  %v24 = and i1 %v22, %v23
+  %v25 = sdiv i64 %v6, 1
+  %v26 = icmp slt i64 %v25, 64
+  %v27 = sdiv i64 %v8, 64
+  %v28 = icmp sgt i64 %v27, %v25
+  %v29 = and i1 %v26, %v28
+  %v30 = select i1 %v29, i64 1, i64 0
+  %v31 = select i1 %v29, i64 %v8, i64 %v6
+  %v32 = select i1 %v29, i64 64, i64 1
+  %v33 = select i1 %v29, i64 %v27, i64 %v25
+  store ptr %words, ptr %v34
+  %v35 = getelementptr i64, ptr %v34, i64 1
+  store i1 %v24, ptr %v35
+  %v36 = getelementptr i64, ptr %v34, i64 2
+  store i64 %v30, ptr %v36
+  %v37 = mul i64 %v8, 68
+  %v38 = mul i64 %v6, %v37
+  %v39 = icmp sge i64 %v38, 1572864
+  %v40 = icmp ne i64 %threads, 1
+  %v41 = and i1 %v39, %v40
+  br i1 %v41, label %then1, label %else2
 then1:
-  call void @parallel(ptr @loop0, ptr %v28, i64 %v25, i64 %v26, i64 %threads)
+  call void @parallel(ptr @loop0, ptr %v34, i64 %v31, i64 %v32, i64 %threads)
   br label %after3
 else2:
-  call void @loop0(ptr %v28, i64 0, i64 %v25)
+  call void @loop0(ptr %v34, i64 0, i64 %v31)
   br label %after3
 after3:
   ret void

@@ -1,8 +1,9 @@
 @zeros = internal constant [64 x i8] zeroinitializer, align 64
+declare i64 @llvm.smin.i64(i64, i64)
 declare void @parallel(ptr, ptr, i64, i64, i64)
 define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
-  %v285 = alloca i64, align 64
+  %v293 = alloca i64, align 64
   %words = load ptr, ptr %context
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1
@@ -270,84 +271,92 @@ body5:
   %v41 = add nsw i64 %v40, 32
   br label %loop4
 after6:
+  %v226 = icmp sge i64 %v35, 8
+  %v227 = icmp eq ptr %v4, %v2
+  %v228 = or i1 false, %v227
+  %v229 = xor i1 %v228, true
+  %v230 = and i1 %v226, %v229
+  %v231 = select i1 %v230, i64 %v27, i64 %v37
+  %v232 = sub i64 %v27, 8
   br label %loop7
 loop7:
-  %v226 = phi i64 [ %v39, %after6 ], [ %v227, %body8 ]
-  %v228 = icmp slt i64 %v226, %v37
-  br i1 %v228, label %body8, label %after9
+  %v233 = phi i64 [ %v39, %after6 ], [ %v234, %body8 ]
+  %v235 = icmp slt i64 %v233, %v231
+  br i1 %v235, label %body8, label %after9
 body8:
-  %v229 = mul i64 %v226, %v16
-  %v230 = add i64 %v32, %v229
-  %v231 = getelementptr float, ptr %v4, i64 %v230
-  %v232 = load float, ptr %v231, align 4
-  %v233 = insertelement <8 x float> poison, float %v232, i32 0
-  %v234 = getelementptr float, ptr %v231, i64 %v16
-  %v235 = load float, ptr %v234, align 4
-  %v236 = insertelement <8 x float> %v233, float %v235, i32 1
-  %v237 = getelementptr float, ptr %v234, i64 %v16
-  %v238 = load float, ptr %v237, align 4
-  %v239 = insertelement <8 x float> %v236, float %v238, i32 2
-  %v240 = getelementptr float, ptr %v237, i64 %v16
-  %v241 = load float, ptr %v240, align 4
-  %v242 = insertelement <8 x float> %v239, float %v241, i32 3
-  %v243 = getelementptr float, ptr %v240, i64 %v16
-  %v244 = load float, ptr %v243, align 4
-  %v245 = insertelement <8 x float> %v242, float %v244, i32 4
-  %v246 = getelementptr float, ptr %v243, i64 %v16
-  %v247 = load float, ptr %v246, align 4
-  %v248 = insertelement <8 x float> %v245, float %v247, i32 5
-  %v249 = getelementptr float, ptr %v246, i64 %v16
-  %v250 = load float, ptr %v249, align 4
-  %v251 = insertelement <8 x float> %v248, float %v250, i32 6
-  %v252 = getelementptr float, ptr %v249, i64 %v16
-  %v253 = load float, ptr %v252, align 4
-  %v254 = insertelement <8 x float> %v251, float %v253, i32 7
-  %v255 = fadd <8 x float> %v254, %v34
-  %v256 = mul i64 %v226, %v12
-  %v257 = add i64 %v31, %v256
-  %v258 = getelementptr float, ptr %v2, i64 %v257
-  %v259 = extractelement <8 x float> %v255, i32 0
-  store float %v259, ptr %v258, align 4
-  %v260 = getelementptr float, ptr %v258, i64 %v12
-  %v261 = extractelement <8 x float> %v255, i32 1
-  store float %v261, ptr %v260, align 4
-  %v262 = getelementptr float, ptr %v260, i64 %v12
-  %v263 = extractelement <8 x float> %v255, i32 2
-  store float %v263, ptr %v262, align 4
-  %v264 = getelementptr float, ptr %v262, i64 %v12
-  %v265 = extractelement <8 x float> %v255, i32 3
-  store float %v265, ptr %v264, align 4
-  %v266 = getelementptr float, ptr %v264, i64 %v12
-  %v267 = extractelement <8 x float> %v255, i32 4
+  %v236 = call i64 @llvm.smin.i64(i64 %v233, i64 %v232)
+  %v237 = mul i64 %v236, %v16
+  %v238 = add i64 %v32, %v237
+  %v239 = getelementptr float, ptr %v4, i64 %v238
+  %v240 = load float, ptr %v239, align 4
+  %v241 = insertelement <8 x float> poison, float %v240, i32 0
+  %v242 = getelementptr float, ptr %v239, i64 %v16
+  %v243 = load float, ptr %v242, align 4
+  %v244 = insertelement <8 x float> %v241, float %v243, i32 1
+  %v245 = getelementptr float, ptr %v242, i64 %v16
+  %v246 = load float, ptr %v245, align 4
+  %v247 = insertelement <8 x float> %v244, float %v246, i32 2
+  %v248 = getelementptr float, ptr %v245, i64 %v16
+  %v249 = load float, ptr %v248, align 4
+  %v250 = insertelement <8 x float> %v247, float %v249, i32 3
+  %v251 = getelementptr float, ptr %v248, i64 %v16
+  %v252 = load float, ptr %v251, align 4
+  %v253 = insertelement <8 x float> %v250, float %v252, i32 4
+  %v254 = getelementptr float, ptr %v251, i64 %v16
+  %v255 = load float, ptr %v254, align 4
+  %v256 = insertelement <8 x float> %v253, float %v255, i32 5
+  %v257 = getelementptr float, ptr %v254, i64 %v16
+  %v258 = load float, ptr %v257, align 4
+  %v259 = insertelement <8 x float> %v256, float %v258, i32 6
+  %v260 = getelementptr float, ptr %v257, i64 %v16
+  %v261 = load float, ptr %v260, align 4
+  %v262 = insertelement <8 x float> %v259, float %v261, i32 7
+  %v263 = fadd <8 x float> %v262, %v34
+  %v264 = mul i64 %v236, %v12
+  %v265 = add i64 %v31, %v264
+  %v266 = getelementptr float, ptr %v2, i64 %v265
+  %v267 = extractelement <8 x float> %v263, i32 0
   store float %v267, ptr %v266, align 4
   %v268 = getelementptr float, ptr %v266, i64 %v12
-  %v269 = extractelement <8 x float> %v255, i32 5
+  %v269 = extractelement <8 x float> %v263, i32 1
   store float %v269, ptr %v268, align 4
   %v270 = getelementptr float, ptr %v268, i64 %v12
-  %v271 = extractelement <8 x float> %v255, i32 6
+  %v271 = extractelement <8 x float> %v263, i32 2
   store float %v271, ptr %v270, align 4
   %v272 = getelementptr float, ptr %v270, i64 %v12
-  %v273 = extractelement <8 x float> %v255, i32 7
+  %v273 = extractelement <8 x float> %v263, i32 3
   store float %v273, ptr %v272, align 4
-  %v227 = add nsw i64 %v226, 8
+  %v274 = getelementptr float, ptr %v272, i64 %v12
+  %v275 = extractelement <8 x float> %v263, i32 4
+  store float %v275, ptr %v274, align 4
+  %v276 = getelementptr float, ptr %v274, i64 %v12
+  %v277 = extractelement <8 x float> %v263, i32 5
+  store float %v277, ptr %v276, align 4
+  %v278 = getelementptr float, ptr %v276, i64 %v12
+  %v279 = extractelement <8 x float> %v263, i32 6
+  store float %v279, ptr %v278, align 4
+  %v280 = getelementptr float, ptr %v278, i64 %v12
+  %v281 = extractelement <8 x float> %v263, i32 7
+  store float %v281, ptr %v280, align 4
+  %v234 = add nsw i64 %v233, 8
   br label %loop7
 after9:
   br label %loop10
 loop10:
-  %v274 = phi i64 [ %v37, %after9 ], [ %v275, %body11 ]
-  %v276 = icmp slt i64 %v274, %v27
-  br i1 %v276, label %body11, label %after12
+  %v282 = phi i64 [ %v231, %after9 ], [ %v283, %body11 ]
+  %v284 = icmp slt i64 %v282, %v27
+  br i1 %v284, label %body11, label %after12
 body11:
-  %v277 = mul i64 %v274, %v16
-  %v278 = add i64 %v32, %v277
-  %v279 = getelementptr float, ptr %v4, i64 %v278
-  %v280 = load float, ptr %v279, align 4
-  %v281 = fadd float %v280, %v19
-  %v282 = mul i64 %v274, %v12
-  %v283 = add i64 %v31, %v282
-  %v284 = getelementptr float, ptr %v2, i64 %v283
-  store float %v281, ptr %v284, align 4
-  %v275 = add nsw i64 %v274, 1
+  %v285 = mul i64 %v282, %v16
+  %v286 = add i64 %v32, %v285
+  %v287 = getelementptr float, ptr %v4, i64 %v286
+  %v288 = load float, ptr %v287, align 4
+  %v289 = fadd float %v288, %v19
+  %v290 = mul i64 %v282, %v12
+  %v291 = add i64 %v31, %v290
+  %v292 = getelementptr float, ptr %v2, i64 %v291
+  store float %v289, ptr %v292, align 4
+  %v283 = add nsw i64 %v282, 1
   br label %loop10
 after12:
   %v29 = add nsw i64 %v28, 1

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..bring import FEWEST_BETWEEN, Bring, Offsets, Spread
-from ..ir import FALSE, Store
+from ..ir import FALSE, TRUE, Store
 from ..nest import LINE, SECOND
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
@@ -42,6 +42,12 @@ class Brought(Tiles):
 
     def bring(self, stmt: Bring, known: Known) -> None:
         """A tile, or a row of one."""
+        if stmt.when is TRUE:
+            self._bring(stmt, known)
+        else:
+            self.text.when(self.value(stmt.when, known, None).name, lambda: self._bring(stmt, dict(known)))
+
+    def _bring(self, stmt: Bring, known: Known) -> None:
         t, columns, far = self.text, self.value(stmt.columns, known, None).name, self.value(stmt.far, known, None).name
         unit, between = (x and self.value(x, known, None).name for x in (stmt.unit, stmt.between))
         if stmt.turned:
@@ -230,15 +236,25 @@ class Brought(Tiles):
             if stmt.far is not FALSE:
                 t.when(far, partial(fetch, places))
 
-            def square(row: str) -> None:
-                mask = Lanes(self.below(t.index("mul", t.index("sub", rows, row), each), stmt.lanes), "i1", stmt.lanes)
-                along = t.index("mul", row, each)
+            def square(row: str, some: int = width) -> None:
+                left, lanes = t.index("mul", t.index("sub", rows, row), each), some * each
+                mask, along = Lanes(self.below(left, lanes), "i1", lanes), t.index("mul", row, each)
                 found = [self._masked_load(t.further(at, dtype.memory, along), dtype, mask) for at in places]
-                for k, x in enumerate(self._square(found, dtype.itemsize, each)):
+                turned = self._square(found, dtype.itemsize, each) if some == width else self._turned(found, some)
+                for k, x in enumerate(turned):
                     to = self._from_and_to(stmt, known, column, t.index("add", row, k))[1]
                     t.put(f"store {x}, ptr {to}, align {dtype.itemsize}")
 
-            t.loop("0", rows, width, square)
+            if each > 1:
+                t.loop("0", rows, width, square)
+                return
+            whole = t.index("and", rows, -width)
+            t.loop("0", whole, width, square)
+            left = t.index("sub", rows, whole)
+            t.when(
+                t.let(f"icmp sgt i64 {left}, 0", "i1").name,
+                lambda: self._of_width(left, WIDTHS[:2], width, partial(square, whole)),
+            )
 
         whole = t.index("and", t.index("add", columns, stmt.lanes - 1), -stmt.lanes)
 

@@ -182,7 +182,10 @@ class Loops(Outer):
                 found |= {stmt.past.begin: low, stmt.past.reach: t.lesser(t.index("add", end, beyond), high)}
             if stmt.ahead:
                 found |= zip(stmt.ahead, (t.select(more, following, low), t.select(more, "0", around)), strict=True)
-            self._run(stmt.body, known | {name: Lanes(value, INDEX_TYPE) for name, value in found.items()})
+            inside = known | {name: Lanes(value, INDEX_TYPE) for name, value in found.items()}
+            if stmt.first is not None:
+                inside[stmt.first] = t.let(f"icmp eq i64 {start}, {low}", "i1")
+            self._run(stmt.body, inside)
             return end
 
         for many, leaf in stmt.scratch:
@@ -239,29 +242,31 @@ class Loops(Outer):
             some = t.let(f"icmp slt i64 {low}, {high}", "i1").name
             left = t.let(f"and i1 {some}, {known[stmt.far].name}", "i1").name
             t.when(left, lambda: self._fetch_ahead(stmt, known, low, wide))
-        t.loop(low, whole, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None))
-        if not stmt.masked and (self._may_overlap(stmt) or (stmt.stores[0].leaf, stmt.stores[0].offset) in self.groups):
-            whole = self._last_again(stmt, known, whole, high, total)
-        self._tail(stmt, known, whole, high)
+        end, last = whole, ""
+        if not stmt.masked:
+            end, last = t.select(self._may_again(stmt, total), high, whole), t.index("sub", high, stmt.lanes)
+        t.loop(low, end, stmt.lanes, lambda i: self._single(stmt, known, i, last))
+        self._tail(stmt, known, end, high)
 
-    def _last_again(self, stmt: Vector, known: Known, whole: str, high: str, total: str) -> str:
-        """Compute the last vector of a row, of which some elements were before, where it has as many and none of them is read. Returns where to go on."""
+    def _single(self, stmt: Vector, known: Known, i: str, last: str) -> None:
+        """A vector from `i` on, or from `last` where that is before."""
+        self._group(stmt, known, self.text.lesser(i, last) if last else i, stmt.lanes, 1, None)
+
+    def _may_again(self, stmt: Vector, total: str) -> str:
+        """Whether a row has as many elements as a vector has lanes, and some of them may be stored again: the last vector ends where the row does, where one
+        element after the other takes longer.
+        """
         t = self.text
         read = [x for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)]
-        again = self.read_again(stmt.stores[0].leaf, read) if stmt.stores[0].leaf.name in self.given else "false"
-        left = t.let(f"icmp slt i64 {whole}, {high}", "i1").name
-        full = t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
-        left = t.let(f"and i1 {left}, {full}", "i1").name
-        left = t.let(f"and i1 {left}, {t.let(f'xor i1 {again}, true', 'i1').name}", "i1").name
-        last = t.index("sub", high, stmt.lanes)
-        t.when(left, lambda: self._group(stmt, known, last, stmt.lanes, 1, None))
-        return t.select(left, high, whole)
-
-    def _may_overlap(self, stmt: Vector) -> bool:
-        """Whether short rows are folded into scratch: some of them may be again, by as many lanes as before, where one by one takes longer."""
-        into = {store.leaf for store in stmt.stores}
-        read = {x.leaf for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)}
-        return self.nest.kernel.short > 0 and not any(leaf.name in self.given or leaf in read for leaf in into)
+        into = dict.fromkeys(store.leaf for store in stmt.stores)
+        given = any(leaf.name in self.given for leaf in into)
+        pairs = any(leaf.pairs for leaf in (*into, *(x.leaf for x in read)))
+        if (given and (self.nest.kernel.shared or pairs)) or any(x.leaf in into for x in read):
+            return "false"
+        may = t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
+        for leaf in into if given else ():
+            may = t.let(f"and i1 {may}, {t.let(f'xor i1 {self.read_again(leaf, read)}, true', 'i1').name}", "i1").name
+        return may
 
     def _lined(self, stmt: Vector, begins: Value, reach: Value, known: Known, low: str, high: str) -> tuple[str, str]:
         """From where to where a part of a row is stored: past the caches from its first line to the end of its last one, or up to its `reach`, and that with which

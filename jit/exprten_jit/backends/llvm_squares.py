@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial, reduce
 
 from ..dtypes import DType
 from ..ir import Leaf, Load
@@ -16,6 +17,7 @@ from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_values import Group
 
+FEW_ROWS = (4, 8)  # of a last square: of no more they are turned in parts of a register
 ABREAST = 4  # rows of a square that are computed at once: of all sixteen no register would be left for what is dear
 
 
@@ -41,6 +43,8 @@ class InRegisters(Lines):
             most = t.select(wide, str(stmt.long), str(stmt.lanes))
             t.repeat(tile.top, tile.bottom, lines)
         else:
+            sizes = () if stmt.across else tuple(n for n in FEW_ROWS if n < stmt.lanes)
+            beside = partial(self._last_side, stmt, tile, sizes=sizes)
             t.loop(*((tile.left, tile.right) if stmt.across else (tile.top, tile.bottom)), stmt.lanes, beside)
         if stmt.past:
             t.when(tile.joined, lambda: self._all_rows(stmt, tile))
@@ -99,6 +103,35 @@ class InRegisters(Lines):
             t.loop(tile.left, tile.right, stmt.long, lambda j: self._from(stmt, tile, first, t.lesser(j, column)))
         if stmt.past:
             t.when(tile.staged, lambda: self._whole_side(stmt, tile.known, first, stmt.lanes))
+
+    def _last_side(self, stmt: Squares, tile: Tile, at: str, sizes: Sequence[int]) -> None:
+        """The same of the last rows along the source, which may be few: as many as have to be, some of them again."""
+        if not sizes:
+            self._side(stmt, tile, at)
+            return
+        t, (many, *more) = self.text, sizes
+        first, last = t.index("sub", tile.bottom, many), tile.last[1]
+        before = t.let(f"icmp sgt i64 {at}, {tile.top}", "i1").name  # else there are no more rows
+        fits = self._least(
+            (first, 0), (t.index("sub", at, first), 0), (t.index("sub", tile.right, tile.left), stmt.long)
+        )
+        again = t.let(f"icmp ne i64 {tile.last[0]}, {tile.bottom}", "i1").name
+        few = reduce(lambda a, b: t.let(f"and i1 {a}, {b}", "i1").name, (before, fits, again))
+
+        def side() -> None:
+            here = replace(tile, known=dict(tile.known))
+            t.loop(
+                tile.left, tile.right, stmt.long, lambda j: self._few_rows(stmt, here, first, t.lesser(j, last), many)
+            )
+            if stmt.past:
+                t.when(tile.staged, lambda: self._whole_side(stmt, here.known, first, many))
+
+        t.either(few, side, lambda: self._last_side(stmt, replace(tile, known=dict(tile.known)), at, more))
+
+    def _few_rows(self, stmt: Squares, tile: Tile, row: str, column: str, many: int) -> None:
+        if stmt.ahead:
+            self.text.when(tile.far, lambda: self._next_lines(stmt, tile.known, row, column, stmt.lanes))
+        self._one_square(stmt, tile, row, column, height=many)
 
     def _side_of_lines(self, stmt: Squares, tile: Tile, row: str) -> None:
         """Squares of whole lines beside each other."""
@@ -178,12 +211,18 @@ class InRegisters(Lines):
         return t.let(f"and i1 {aligned}, {past}", "i1").name
 
     def _one_square(
-        self, stmt: Squares, tile: Tile, row: str, column: str, left: tuple[str, str] | None = None
+        self,
+        stmt: Squares,
+        tile: Tile,
+        row: str,
+        column: str,
+        left: tuple[str, str] | None = None,
+        height: int = 0,
     ) -> None:
-        """What is computed at a time; or one square at the rim, with as many rows and columns as are `left`."""
-        t, known, height = self.text, dict(tile.known), stmt.lanes
+        """What is computed at a time; or one square at the rim, with as many rows and columns as are `left`, or of so many rows."""
+        t, known, height = self.text, dict(tile.known), height or stmt.lanes
         rows, columns = left or (None, None)
-        width = height if left else stmt.long
+        width = stmt.lanes if left else stmt.long
         mask = self.below(columns, width) if columns else None
         each: list[Group] = []
         for k in range(height):
@@ -194,8 +233,12 @@ class InRegisters(Lines):
         for into, source in stmt.turned:
             places = self.places(source, stmt.column, column, width, here, columns)
             lines = [self._line(address, source.leaf, height, rows) for address in places]
-            lines = [self._joined(lines[k::height]) for k in range(height)]
-            turned = self._square(lines, source.leaf.dtype.itemsize, 1 + source.leaf.pairs)
+            unit = 1 + source.leaf.pairs
+            if height < stmt.lanes:
+                turned = self._turned(lines, height, unit)
+            else:
+                lines = [self._joined(lines[k::height]) for k in range(height)]
+                turned = self._square(lines, source.leaf.dtype.itemsize, unit)
             self.know(into, each, turned)
         at_once = ABREAST * len(each) // height
         values = [x for k in range(0, len(each), at_once) for x in self.computed(stmt, each[k : k + at_once], width)]
