@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 from .bring import Offsets
 from .derived import apply
 from .dtypes import INDEX
-from .ir import Axis, Leaf, Local, Value, index, load
+from .ir import Axis, Const, Leaf, Local, Op, Value, index, load
 from .rewrite import affine, substitute
 
 
@@ -76,10 +77,32 @@ class Chain:
         base = substitute(offset, {a: self.start if n == 0 else index(0) for n, (a, _) in enumerate(self.axes)})
         if len(self.axes) == 1:
             return base + self.index * strides[0]
-        if leaf.name in self.running:
+        if leaf.name in self.running or self._follow(strides, self.axes):
             return base + self.index
         table = self.tables.setdefault(strides, Leaf(f"{self.index.name}s{len(self.tables)}", INDEX))
         return base + load(table, self.index)
+
+    @property
+    def within(self) -> Value:
+        """The number of an element among those of an index of the outermost axis."""
+        place: Value = index(0)
+        for a, extent in self.axes[1:]:
+            place = place * extent + a
+        return place
+
+    def repeats(self, offset: Value) -> bool:
+        """Whether an offset is the same for all indices of the outermost axis, for which elements follow each other."""
+        (first, _), *others = self.axes
+        forms = [affine(offset, a) for a, _ in others]
+        strides = [form[0] for form in forms if form is not None]
+        return first not in offset.free and len(strides) == len(others) > 0 and self._follow(strides, others)
+
+    @staticmethod
+    def _follow(strides: Sequence[Value], axes: Sequence[tuple[Axis, Value]]) -> bool:
+        """Whether elements with these strides follow each other, whatever the extents are."""
+        extents = [extent for _, extent in axes]
+        wanted = [extents[n + 1 :] for n in range(len(extents))]
+        return all(sorted(map(id, _factors(s))) == sorted(map(id, w)) for s, w in zip(strides, wanted, strict=True))
 
     @property
     def offsets(self) -> list[Offsets]:
@@ -94,3 +117,10 @@ class Chain:
             )
             for strides, leaf in self.tables.items()
         ]
+
+
+def _factors(value: Value) -> list[Value]:
+    """What a product is made of, but for ones."""
+    if isinstance(value, Op) and value.op == "multiply":
+        return [x for arg in value.args for x in _factors(arg)]
+    return [] if isinstance(value, Const) and value.value == 1 else [value]

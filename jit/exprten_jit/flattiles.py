@@ -150,6 +150,16 @@ class Tiles:
         self.brought.append(self._once(made, origin))
         return load(bring.into, place)
 
+    def _turned_again(self, x: Load, origin: Load) -> Value:
+        """What stands for a load that is the same for all indices of the outermost axis of the rows: it is brought for one, before the tiles of rows."""
+        assert self.rows is not None, "a load along rows"
+        offset = substitute(self.columns.moved(x.leaf, origin.offset), {a: index(0) for a, _ in self.rows.axes})
+        bring = self._bring(load(x.leaf, offset + ROW), origin)
+        place, places = COLUMN + ROW * self.length, self._places[1]
+        made = replace(bring, turned=True, rows=self.rows.inner, place=place, places=places)
+        self.brought.append(self._once(made, origin))
+        return load(bring.into, COLUMN + self.rows.moved(bring.into, self.rows.within * self.length))
+
     def _once(self, bring: Bring, origin: Load | None) -> Bring:
         """What is brought by the first tile for all others, where it is the same for these: but for each tile of rows, if there are several."""
         others = {self.columns.axes[0][0], *self.within}
@@ -234,6 +244,8 @@ class Tiles:
         flat = self.original.flat
         if flat is not None and x.leaf.name in flat.paired and steps(value, inner) == 1:
             return self._turned(x, value, flat.each)
+        if self.rows is not None and self.rows.repeats(value.offset):
+            return self._turned_again(x, value)
         if affine(x.offset, COLUMN):
             return x  # at regular distances: vectors are read so
         bring, masked = self._bring(x, value), x.leaf.dtype.bits in self.machine.masked_bits
@@ -268,7 +280,7 @@ class Tiles:
     ) -> list[Stmt]:
         """The remaining loops of a tile of columns, which bring what is still needed."""
         rows, placed = self.rows, self._placed(bound, done)
-        first = [x for x in needed if bound | {COLUMN} >= _of(x).free]
+        first = [x for x in needed if bound | {COLUMN} >= _needs(x)]
         needed = [x for x in needed if x not in first]
         if within:
             (a, extent), *inner = within
@@ -343,5 +355,8 @@ class Tiles:
         )
 
 
-def _of(x: Bring | Spread) -> Value:
-    return x.load if isinstance(x, Bring) else x.value
+def _needs(x: Bring | Spread) -> frozenset[Axis | Local]:
+    """What has to be known where something is brought, but for its columns."""
+    if isinstance(x, Spread):
+        return x.value.free
+    return (x.load.free - {ROW}) | x.rows.free if x.turned else x.load.free

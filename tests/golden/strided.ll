@@ -3,7 +3,7 @@ declare i64 @llvm.smin.i64(i64, i64)
 declare void @parallel(ptr, ptr, i64, i64, i64)
 define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
-  %v293 = alloca i64, align 64
+  %v296 = alloca i64, align 64
   %words = load ptr, ptr %context
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1
@@ -271,92 +271,95 @@ body5:
   %v41 = add nsw i64 %v40, 32
   br label %loop4
 after6:
-  %v226 = icmp sge i64 %v35, 8
-  %v227 = icmp eq ptr %v4, %v2
-  %v228 = or i1 false, %v227
-  %v229 = xor i1 %v228, true
-  %v230 = and i1 %v226, %v229
-  %v231 = select i1 %v230, i64 %v27, i64 %v37
-  %v232 = sub i64 %v27, 8
+  %v226 = and i64 %v35, 7
+  %v227 = icmp sge i64 %v35, 8
+  %v228 = icmp sge i64 %v226, 2
+  %v229 = and i1 %v227, %v228
+  %v230 = icmp eq ptr %v4, %v2
+  %v231 = or i1 false, %v230
+  %v232 = xor i1 %v231, true
+  %v233 = and i1 %v229, %v232
+  %v234 = select i1 %v233, i64 %v27, i64 %v37
+  %v235 = sub i64 %v27, 8
   br label %loop7
 loop7:
-  %v233 = phi i64 [ %v39, %after6 ], [ %v234, %body8 ]
-  %v235 = icmp slt i64 %v233, %v231
-  br i1 %v235, label %body8, label %after9
+  %v236 = phi i64 [ %v39, %after6 ], [ %v237, %body8 ]
+  %v238 = icmp slt i64 %v236, %v234
+  br i1 %v238, label %body8, label %after9
 body8:
-  %v236 = call i64 @llvm.smin.i64(i64 %v233, i64 %v232)
-  %v237 = mul i64 %v236, %v16
-  %v238 = add i64 %v32, %v237
-  %v239 = getelementptr float, ptr %v4, i64 %v238
-  %v240 = load float, ptr %v239, align 4
-  %v241 = insertelement <8 x float> poison, float %v240, i32 0
-  %v242 = getelementptr float, ptr %v239, i64 %v16
+  %v239 = call i64 @llvm.smin.i64(i64 %v236, i64 %v235)
+  %v240 = mul i64 %v239, %v16
+  %v241 = add i64 %v32, %v240
+  %v242 = getelementptr float, ptr %v4, i64 %v241
   %v243 = load float, ptr %v242, align 4
-  %v244 = insertelement <8 x float> %v241, float %v243, i32 1
+  %v244 = insertelement <8 x float> poison, float %v243, i32 0
   %v245 = getelementptr float, ptr %v242, i64 %v16
   %v246 = load float, ptr %v245, align 4
-  %v247 = insertelement <8 x float> %v244, float %v246, i32 2
+  %v247 = insertelement <8 x float> %v244, float %v246, i32 1
   %v248 = getelementptr float, ptr %v245, i64 %v16
   %v249 = load float, ptr %v248, align 4
-  %v250 = insertelement <8 x float> %v247, float %v249, i32 3
+  %v250 = insertelement <8 x float> %v247, float %v249, i32 2
   %v251 = getelementptr float, ptr %v248, i64 %v16
   %v252 = load float, ptr %v251, align 4
-  %v253 = insertelement <8 x float> %v250, float %v252, i32 4
+  %v253 = insertelement <8 x float> %v250, float %v252, i32 3
   %v254 = getelementptr float, ptr %v251, i64 %v16
   %v255 = load float, ptr %v254, align 4
-  %v256 = insertelement <8 x float> %v253, float %v255, i32 5
+  %v256 = insertelement <8 x float> %v253, float %v255, i32 4
   %v257 = getelementptr float, ptr %v254, i64 %v16
   %v258 = load float, ptr %v257, align 4
-  %v259 = insertelement <8 x float> %v256, float %v258, i32 6
+  %v259 = insertelement <8 x float> %v256, float %v258, i32 5
   %v260 = getelementptr float, ptr %v257, i64 %v16
   %v261 = load float, ptr %v260, align 4
-  %v262 = insertelement <8 x float> %v259, float %v261, i32 7
-  %v263 = fadd <8 x float> %v262, %v34
-  %v264 = mul i64 %v236, %v12
-  %v265 = add i64 %v31, %v264
-  %v266 = getelementptr float, ptr %v2, i64 %v265
-  %v267 = extractelement <8 x float> %v263, i32 0
-  store float %v267, ptr %v266, align 4
-  %v268 = getelementptr float, ptr %v266, i64 %v12
-  %v269 = extractelement <8 x float> %v263, i32 1
-  store float %v269, ptr %v268, align 4
-  %v270 = getelementptr float, ptr %v268, i64 %v12
-  %v271 = extractelement <8 x float> %v263, i32 2
-  store float %v271, ptr %v270, align 4
-  %v272 = getelementptr float, ptr %v270, i64 %v12
-  %v273 = extractelement <8 x float> %v263, i32 3
-  store float %v273, ptr %v272, align 4
-  %v274 = getelementptr float, ptr %v272, i64 %v12
-  %v275 = extractelement <8 x float> %v263, i32 4
-  store float %v275, ptr %v274, align 4
-  %v276 = getelementptr float, ptr %v274, i64 %v12
-  %v277 = extractelement <8 x float> %v263, i32 5
-  store float %v277, ptr %v276, align 4
-  %v278 = getelementptr float, ptr %v276, i64 %v12
-  %v279 = extractelement <8 x float> %v263, i32 6
-  store float %v279, ptr %v278, align 4
-  %v280 = getelementptr float, ptr %v278, i64 %v12
-  %v281 = extractelement <8 x float> %v263, i32 7
-  store float %v281, ptr %v280, align 4
-  %v234 = add nsw i64 %v233, 8
+  %v262 = insertelement <8 x float> %v259, float %v261, i32 6
+  %v263 = getelementptr float, ptr %v260, i64 %v16
+  %v264 = load float, ptr %v263, align 4
+  %v265 = insertelement <8 x float> %v262, float %v264, i32 7
+  %v266 = fadd <8 x float> %v265, %v34
+  %v267 = mul i64 %v239, %v12
+  %v268 = add i64 %v31, %v267
+  %v269 = getelementptr float, ptr %v2, i64 %v268
+  %v270 = extractelement <8 x float> %v266, i32 0
+  store float %v270, ptr %v269, align 4
+  %v271 = getelementptr float, ptr %v269, i64 %v12
+  %v272 = extractelement <8 x float> %v266, i32 1
+  store float %v272, ptr %v271, align 4
+  %v273 = getelementptr float, ptr %v271, i64 %v12
+  %v274 = extractelement <8 x float> %v266, i32 2
+  store float %v274, ptr %v273, align 4
+  %v275 = getelementptr float, ptr %v273, i64 %v12
+  %v276 = extractelement <8 x float> %v266, i32 3
+  store float %v276, ptr %v275, align 4
+  %v277 = getelementptr float, ptr %v275, i64 %v12
+  %v278 = extractelement <8 x float> %v266, i32 4
+  store float %v278, ptr %v277, align 4
+  %v279 = getelementptr float, ptr %v277, i64 %v12
+  %v280 = extractelement <8 x float> %v266, i32 5
+  store float %v280, ptr %v279, align 4
+  %v281 = getelementptr float, ptr %v279, i64 %v12
+  %v282 = extractelement <8 x float> %v266, i32 6
+  store float %v282, ptr %v281, align 4
+  %v283 = getelementptr float, ptr %v281, i64 %v12
+  %v284 = extractelement <8 x float> %v266, i32 7
+  store float %v284, ptr %v283, align 4
+  %v237 = add nsw i64 %v236, 8
   br label %loop7
 after9:
   br label %loop10
 loop10:
-  %v282 = phi i64 [ %v231, %after9 ], [ %v283, %body11 ]
-  %v284 = icmp slt i64 %v282, %v27
-  br i1 %v284, label %body11, label %after12
+  %v285 = phi i64 [ %v234, %after9 ], [ %v286, %body11 ]
+  %v287 = icmp slt i64 %v285, %v27
+  br i1 %v287, label %body11, label %after12
 body11:
-  %v285 = mul i64 %v282, %v16
-  %v286 = add i64 %v32, %v285
-  %v287 = getelementptr float, ptr %v4, i64 %v286
-  %v288 = load float, ptr %v287, align 4
-  %v289 = fadd float %v288, %v19
-  %v290 = mul i64 %v282, %v12
-  %v291 = add i64 %v31, %v290
-  %v292 = getelementptr float, ptr %v2, i64 %v291
-  store float %v289, ptr %v292, align 4
-  %v283 = add nsw i64 %v282, 1
+  %v288 = mul i64 %v285, %v16
+  %v289 = add i64 %v32, %v288
+  %v290 = getelementptr float, ptr %v4, i64 %v289
+  %v291 = load float, ptr %v290, align 4
+  %v292 = fadd float %v291, %v19
+  %v293 = mul i64 %v285, %v12
+  %v294 = add i64 %v31, %v293
+  %v295 = getelementptr float, ptr %v2, i64 %v294
+  store float %v292, ptr %v295, align 4
+  %v286 = add nsw i64 %v285, 1
   br label %loop10
 after12:
   %v29 = add nsw i64 %v28, 1

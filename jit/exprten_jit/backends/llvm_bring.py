@@ -216,9 +216,21 @@ class Brought(Tiles):
         self._of_width(unit, WIDTHS, stmt.lanes, values)
 
     def _in_squares(self, stmt: Bring, known: Known, columns: str) -> None:
-        """Squares, as many columns at a time as a vector has lanes."""
+        """Squares, as many columns at a time as a vector has lanes; of few rows in parts of a register."""
+        width, rows = stmt.lanes // stmt.each, self.value(stmt.rows, known, None).name
+
+        def squares(some: int) -> None:
+            self._of_rows(stmt, dict(known), columns, rows, some)
+
+        if stmt.each > 1:
+            squares(width)
+        else:
+            self._of_width(rows, WIDTHS, width, squares)
+
+    def _of_rows(self, stmt: Bring, known: Known, columns: str, rows: str, some: int) -> None:
+        """So many rows at a time."""
         t, each, dtype = self.text, stmt.each, stmt.into.dtype
-        width, rows = stmt.lanes // each, self.value(stmt.rows, known, None).name
+        width = stmt.lanes // each
         nbytes = t.index("mul", rows, each * dtype.itemsize)
         far, further = (self.value(x, known, None).name for x in (stmt.far, stmt.further))
 
@@ -226,7 +238,7 @@ class Brought(Tiles):
             for place in places:
                 self._fetch_lines_of(t.further(place, dtype.memory, further), nbytes)
 
-        def some(column: str) -> None:
+        def beside(column: str) -> None:
             last = t.index("sub", columns, each)
             places = [
                 self._from_and_to(stmt, known, t.lesser(t.index("add", column, k * each), last))[0]
@@ -236,7 +248,7 @@ class Brought(Tiles):
             if stmt.far is not FALSE:
                 t.when(far, partial(fetch, places))
 
-            def square(row: str, some: int = width) -> None:
+            def square(row: str) -> None:
                 left, lanes = t.index("mul", t.index("sub", rows, row), each), some * each
                 mask, along = Lanes(self.below(left, lanes), "i1", lanes), t.index("mul", row, each)
                 found = [self._masked_load(t.further(at, dtype.memory, along), dtype, mask) for at in places]
@@ -245,21 +257,15 @@ class Brought(Tiles):
                     to = self._from_and_to(stmt, known, column, t.index("add", row, k))[1]
                     t.put(f"store {x}, ptr {to}, align {dtype.itemsize}")
 
-            if each > 1:
+            if some == width:
                 t.loop("0", rows, width, square)
-                return
-            whole = t.index("and", rows, -width)
-            t.loop("0", whole, width, square)
-            left = t.index("sub", rows, whole)
-            t.when(
-                t.let(f"icmp sgt i64 {left}, 0", "i1").name,
-                lambda: self._of_width(left, WIDTHS[:2], width, partial(square, whole)),
-            )
+            else:
+                square("0")
 
         whole = t.index("and", t.index("add", columns, stmt.lanes - 1), -stmt.lanes)
 
         def last_first(at: str) -> None:  # they overwrite what follows a row
             first = t.let(f"icmp eq i64 {at}, 0", "i1").name
-            some(t.index("sub", t.select(first, whole, at), stmt.lanes))
+            beside(t.index("sub", t.select(first, whole, at), stmt.lanes))
 
         t.loop("0", whole, stmt.lanes, last_first)

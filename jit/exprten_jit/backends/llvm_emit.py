@@ -38,6 +38,7 @@ from .llvm_outer import Outer
 from .llvm_text import INDEX_TYPE, Lanes
 
 WIDEST_BITS = 512  # of a register
+LEFT = 4  # a quarter of a vector: elements at the end of a row of which fewer are computed one by one
 
 
 class Loops(Outer):
@@ -253,8 +254,8 @@ class Loops(Outer):
         self._group(stmt, known, self.text.lesser(i, last) if last else i, stmt.lanes, 1, None)
 
     def _may_again(self, stmt: Vector, total: str) -> str:
-        """Whether a row has as many elements as a vector has lanes, and some of them may be stored again: the last vector ends where the row does, where one
-        element after the other takes longer.
+        """Whether a row has as many elements as a vector has lanes, and some of them may be stored again: the last vector ends where the row does, where so many
+        are left that one after the other takes longer.
         """
         t = self.text
         read = [x for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)]
@@ -263,7 +264,8 @@ class Loops(Outer):
         pairs = any(leaf.pairs for leaf in (*into, *(x.leaf for x in read)))
         if (given and (self.nest.kernel.shared or pairs)) or any(x.leaf in into for x in read):
             return "false"
-        may = t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
+        left, full = t.index("and", total, stmt.lanes - 1), t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
+        may = t.let(f"and i1 {full}, {t.let(f'icmp sge i64 {left}, {stmt.lanes // LEFT}', 'i1').name}", "i1").name
         for leaf in into if given else ():
             may = t.let(f"and i1 {may}, {t.let(f'xor i1 {self.read_again(leaf, read)}, true', 'i1').name}", "i1").name
         return may
@@ -379,6 +381,10 @@ class Loops(Outer):
         self._group(stmt, known, low, stmt.lanes, 1, mask.name)
 
     def _fetch_ahead(self, stmt: Vector, known: Known, i: str, count: int) -> None:
+        if any(steps(x, stmt.axis) is None for x in stmt.ahead):
+            i = self.text.let(
+                f'call i64 asm "", "=r,0"(i64 {i})', INDEX_TYPE
+            ).name  # else each turn adds to addresses that only this needs
         self.fetch_along(stmt.ahead, stmt.axis, dict(known), i, count, FIRST if stmt.near else SECOND)
 
     def _group(
