@@ -79,3 +79,17 @@ def test_lines_are_whole_across_tiles_and_fenced_once() -> None:
     assert "whole lines" in str(plan.nest)
     if "nontemporal" in plan.llvm:
         assert plan.llvm.count("call void @llvm.x86.sse.sfence") == 1
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(16, 275), (24, 183)])
+def test_rows_of_less_than_a_line_are_joined_to_no_more_than_there_is(rows: int, columns: int) -> None:
+    values = np.random.default_rng(0).random((rows, 1000, columns)).astype(np.float16)
+    source, room = xt.asarray(values), np.full(values.size + ALIGNED, MARK, np.float16)
+    made = xt.exp(source - xt.max(source, 1, keepdims=True))
+    want = xt.evaluate(made / xt.sum(made, 1, keepdims=True)).numpy()
+    for first in range(0, 32, 5):
+        room[...] = MARK
+        target = room[first : first + values.size].reshape((1000, columns, rows))
+        xt.transpose(xt.asarray(target), (2, 0, 1))[...] = made / xt.sum(made, 1, keepdims=True)
+        assert_same_bits(target.transpose(2, 0, 1), want)
+        assert (room[:first] == MARK).all() and (room[first + values.size :] == MARK).all(), first

@@ -341,8 +341,11 @@ class Tiles:
         reach = columns.reach
         if self.rows is not None and self.joined is not FALSE:
             begins = both(begins, negation(both(self.joined, index(0) < ROW)))
-            next_one = both(self.joined, self.rows.many >= ROW + index(2))
-            reach = apply("where", next_one, columns.many + index(LINE), reach)
+            behind = (
+                self.rows.many - (ROW + 1)
+            ) * columns.total  # in the rows that follow, of less than a line each too
+            more = columns.many + apply("minimum", behind, index(LINE))
+            reach = apply("where", both(self.joined, behind >= index(1)), more, reach)
         return apply("logical_or", begins, apply("equal", beyond, index(0))), reach
 
     def _blocks(self, chain: Chain, body: Sequence[Stmt]) -> Blocks:
