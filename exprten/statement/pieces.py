@@ -81,7 +81,7 @@ def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> list[Til
 
 
 def square_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> Tile | None:
-    """A piece of two axes and more of what folds alone come to, where these have its two innermost axes, on either side, and what follows each other in
+    """A piece of two axes and more of what folds come to, where these have its two innermost axes, on either side, and what follows each other in
     memory, or in the target, is less in pieces of one: about as many elements of both, of others two or three.
     """
     found, target = turned.found, turned.target
@@ -89,10 +89,16 @@ def square_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> Tile | N
         return None
     taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
     shape = [1 if k in taken else n for k, n in enumerate(extents_of(found))]
-    own = own_axes(target.shape)
+    every = own_axes(target.shape)
     room = beforehand.ROOM // len(spaces) // max(spaces.values())
-    near = [own[-1], min(own, key=lambda k: target.strides[k])]
-    if near[0] == near[1] or any({*own} != {*axes} for axes in spaces) or prod(extents_of(found)) <= FAR:
+    near = [every[-1], min(every, key=lambda k: target.strides[k])]
+    own = [k for k in every if k not in taken]
+    if (
+        near[0] == near[1]
+        or not {*near} <= {*own}
+        or any({*own} != {*axes} for axes in spaces)
+        or prod(extents_of(found)) <= FAR
+    ):
         return None
     tile: Tile = {}
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from exprten_jit.beforehand import room_for
+from exprten_jit.columns import BLOCK
 from exprten_jit.kernel import First
 from exprten_jit.reducers import rounded_up
 
@@ -23,6 +24,7 @@ from .memory_order import Turned, in_memory_order
 from .orders import runs_onto
 from .pieces import (
     EXACT,
+    FAR,
     Tile,
     cut,
     extents_of,
@@ -54,6 +56,8 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
     if squares and key is not None and is_dear(same.found):  # not of rows that stay rows, and are no whole vectors
         squares = goal.strides[walk.axes[-1]] != 1 or walk.extents[-1] % (MOST_WOVEN + 1) == 0
+    if squares and prod(walk.extents) > FAR:  # of cut rows of a target too many lines are stored twice
+        squares = prod(n for k, n in zip(walk.axes, walk.extents, strict=True) if k in (onto, walk.axes[-1])) <= BLOCK
     if (walk.block or squares) and (onto is None or min(walk.extents) > MOST_WOVEN):
         return walk
     turned = in_memory_order(same, goal)
@@ -91,7 +95,9 @@ def _folds_first(
     """
     leaves, spaces = _outside(turned.found)[0], _spaces(turned.found)
     tiles = pieces_of(turned, spaces)
-    if not leaves and tiles != [{}] and (square := square_of(turned, spaces)):
+    planes = {len(axes) for axes in spaces} == {2}  # of more axes a whole has longer rows
+    square = square_of(turned, spaces) if tiles != [{}] and (planes or not leaves) else None
+    if square and (len(square) > 1 or not leaves):
         tiles.insert(0, square)
     if not leaves and tiles and is_streamed_better(turned, tiles[0]):
         return None

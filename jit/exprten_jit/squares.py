@@ -75,10 +75,9 @@ def squares_of(
     if not lanes or affine(kernel.stores[0].offset, row) is None:
         return None
     far = _far(kernel)
-    past = past_of(kernel, machine, *((row, top, bottom) if tile else (column, left, right)), far)
-    past = (
-        _staged(past, kernel, column if tile else row, SET_LINES if abreast == 1 else lanes * abreast) if past else None
-    )
+    (goal, other), ends = (loops, (top, bottom)) if tile else (loops[::-1], (left, right))
+    past = past_of(kernel, machine, goal, *ends, far)
+    past = _staged(past, kernel, goal, other[0], SET_LINES if abreast == 1 else lanes * abreast) if past else None
     names = (top, REACH if past and tile else bottom, left, REACH if past and not tile else right)
     ahead = _ahead(_lines(values, column, kernel) if tile else loads, row, column, bool(tile), kernel)
     stores = tuple(replace(store, value=value) for store, value in zip(kernel.stores, values, strict=True))
@@ -114,7 +113,7 @@ def _abreast(loads: Sequence[Load], lanes: int, machine: Machine) -> tuple[int, 
     return PART_BYTES // max(sizes), nbytes // PART_BYTES
 
 
-def _staged(past: Past, kernel: Kernel, other: Axis, least: int) -> Past:
+def _staged(past: Past, kernel: Kernel, loop: Bounds, other: Axis, least: int) -> Past:
     """With a stage for lines of several squares, also where the rows of the target that a square has, at `least` so many, share a set of the
     first cache: it holds fewer of them than these are, so that each of their lines has to be made in one go.
     """
@@ -124,7 +123,9 @@ def _staged(past: Past, kernel: Kernel, other: Axis, least: int) -> Past:
     aliased = both(long, apply("equal", form[0] % (SET_BYTES // size), index(0)))
     line, extents = LINE // size, dict(kernel.axes)
     outer = [a for a in extents if a is not past.along]
-    lines = apply("equal", apply("bitwise_and", extents[past.along], index(line - 1)), index(0))
+    lines = _are_lines(extents[past.along], line)
+    if (bounds := loop[1:]) != (index(0), extents[past.along]):
+        lines = both(lines, both(*(_are_lines(x, line) for x in bounds)))
     lines = both(_far(kernel), both(lines, are_multiples(past.store.offset, outer, line)))  # of whatever number
     few = index(JOINED_BYTES // (SIDE * size)) >= extents[past.along]
     joined = both(both(_far(kernel), few), both(apply("equal", form[0], extents[past.along]), negation(lines)))
@@ -132,6 +133,10 @@ def _staged(past: Past, kernel: Kernel, other: Axis, least: int) -> Past:
     when = apply("logical_or", past.when, aliased)
     aliased = both(aliased, negation(past.when))
     return replace(past, length=LONG_SIDE + 2 * past.beyond, when=when, aliased=aliased, joined=joined)
+
+
+def _are_lines(extent: Value, line: int) -> Value:
+    return apply("equal", apply("bitwise_and", extent, index(line - 1)), index(0))
 
 
 def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_rows: list[Stmt]) -> Blocks:

@@ -14,7 +14,7 @@ from .cuts import cuts_of
 from .derived import apply
 from .dtypes import INDEX
 from .folds import folds_of
-from .ir import Axis, Leaf, Load, Local, Op, Store, Value, both, load, local
+from .ir import Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local
 from .kernel import Kernel
 from .nest import LINE, SIDE, Fetch, Machine, Past, Turn, TurnBack
 from .pairs import places_of, twins
@@ -103,7 +103,8 @@ def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: fr
     if not loads and not tile:
         return None
     far = kernel.every >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
-    past = past_of(kernel, machine, *((row, NAMES[0], NAMES[1]) if tile else (column, NAMES[2], NAMES[3])), far)
+    along, names = (row, NAMES[:2]) if tile else (column, NAMES[2:])
+    past = past_of(kernel, machine, (along, index(0), dict(kernel.axes)[along]), *names, far)
     made = Tile(inside, (), saved, (), past, far, bool(tile))
     leaves = [Leaf(f"turned{n}", node.leaf.dtype) for n, node in enumerate(loads)]
     at = _at(row, column, made.length)
@@ -117,14 +118,19 @@ def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: fr
     return replace(made, kernel=replace(inside, stores=stores, tiles=False), turns=tuple(turns), back=tuple(back))
 
 
-def past_of(kernel: Kernel, machine: Machine, along: Axis, start: Local, end: Local, far: Value) -> Past | None:
-    """How a target that runs on along an axis is stored past the caches, where it may be."""
+CUT_SIDE = 4 * SIDE  # elements: of fewer, of rows of which others are stored later, too many lines are no whole ones
+
+
+def past_of(kernel: Kernel, machine: Machine, loop: Bounds, start: Local, end: Local, far: Value) -> Past | None:
+    """How a target that runs on along the axis of a loop is stored past the caches, where it may be."""
+    along, low, high = loop
     store = kernel.stores[0]
     read = {node.leaf for node in walk(*(store.value for store in kernel.stores)) if isinstance(node, Load)}
     if not machine.streams or len(kernel.stores) > 1 or store.leaf in read or store.leaf not in kernel.leaves:
         return None
     stage, goal = Leaf("stage", store.leaf.dtype), Leaf("goal", store.leaf.dtype)
-    when = both(far, dict(kernel.axes)[along] >= SIDE)
+    whole = low is index(0) and high is dict(kernel.axes)[along]
+    when = both(far, high >= SIDE if whole else high - low >= CUT_SIDE)
     length = SIDE + LINE // store.leaf.dtype.itemsize
     return Past(store, along, stage, goal, BEGIN, start, end, REACH, when, length)
 
