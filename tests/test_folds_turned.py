@@ -1,0 +1,52 @@
+"""Folds of what is turned: what they came to lies in scratch as the rows of the target do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_drawn_blocks import softmax
+from test_folds_apart import numbers
+from test_wholes import normalised
+
+import exprten as xt
+
+
+@pytest.mark.parametrize(
+    ("shape", "pieces"), [((200, 300, 280), 2), ((3495, 96, 50), 0)], ids=["in pieces of both axes", "at once"]
+)
+def test_columns_that_are_folded_and_turned_are_no_cut_rows(shape: tuple[int, ...], pieces: int) -> None:
+    x = numbers(shape)
+    given = xt.transpose(xt.asarray(x), (0, 2, 1))
+    want = xt.evaluate(softmax(xt.asarray(x), 0)).numpy().transpose(0, 2, 1)
+    plan = xt.plan(xt.zeros(given.shape), softmax(given, 0))
+    assert "known1[" in plan.nest
+    assert len(plan._code.nest.pieces) == pieces
+    for threads in (1, 3):
+        with xt.options(num_threads=threads):
+            assert plan.run().numpy().tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("shape", "source", "goal", "axis", "says"),
+    [
+        ((16, 585, 7), (1, 2, 0), (0, 1, 2), 0, "brought1["),  # the same for all tiles of rows
+        ((8, 1365, 6), (0, 1, 2), (2, 1, 0), 1, "for all tiles"),  # and of columns
+        ((1365, 24, 2), (0, 2, 1), (0, 1, 2), 0, "a scalar tail"),  # and a vector that ends with a row
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_what_folds_came_to_is_in_the_order_of_rows(
+    shape: tuple[int, ...], source: tuple[int, ...], goal: tuple[int, ...], axis: int, says: str, dtype: Any
+) -> None:
+    x, back = numbers(shape, dtype), tuple(np.argsort(goal))
+    given = xt.transpose(xt.asarray(x), source)
+    want = xt.evaluate(normalised(xt.asarray(np.ascontiguousarray(x.transpose(source))), axis)).numpy()
+    for bits, threads in ((None, 1), (None, 3), (256, 2), (128, 1)):
+        with xt.options(vector_bits=bits, num_threads=threads):
+            target = xt.transpose(xt.zeros([given.shape[k] for k in goal], given.dtype), back)
+            assert bits or dtype != np.float32 or says in xt.plan(target, normalised(given, axis)).nest
+            target[...] = normalised(given, axis)
+            assert target.numpy().tobytes() == want.tobytes(), (bits, threads)
