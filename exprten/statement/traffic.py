@@ -89,10 +89,14 @@ def in_reading_order(
     found: Gathered, axes: list[int], kept: int, extents: Mapping[int, int], strides: Sequence[Sequence[int]]
 ) -> list[int]:
     """The axes of a large statement without folds, of which all but the last `kept` are in the order in which its largest operand lies: what is stored past the caches
-    may begin anywhere, but what is read is fetched where it follows.
+    may begin anywhere, but what is read is fetched where it follows. Or in one in which far less is moved.
     """
     if len(axes) < 2 + kept or widest(found) * prod(extents.values()) < FAR_BYTES or not strides[1:]:
         return axes
     largest = max(strides[1:], key=lambda s: prod(extents[k] for k in axes if s[k]))
     outer, inner = axes[: len(axes) - kept], axes[len(axes) - kept :]
-    return [*sorted(outer, key=lambda k: -abs(largest[k])), *inner]
+    outer.sort(key=lambda k: -abs(largest[k]))
+    if len(outer) <= MAX_PERMUTED:
+        operands = [{k: abs(s[k]) * widest(found) for k in axes if s[k]} for s in strides]
+        outer = [*least(itertools.permutations(outer), inner, operands, extents)]
+    return [*outer, *inner]

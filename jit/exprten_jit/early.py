@@ -12,7 +12,7 @@ from typing import TypeGuard
 
 from .derived import apply
 from .folds import folds_of
-from .ir import FALSE, TRUE, Axis, Fold, Load, Local, Value, both, index, load, negation
+from .ir import FALSE, TRUE, Axis, Fold, Leaf, Load, Local, Value, both, index, load, negation
 from .kernel import Kernel
 from .nest import Columns, Let, Loop, Reduce, Stmt, Vector
 from .pairs import lines_of
@@ -216,14 +216,17 @@ def packed_rows(
     nbytes = many * max(leaf.itemsize for leaf in rows)
     shifts: dict[Axis, Value] = {axis: index(ON_FURTHER // nbytes)}
     far = count >= FAR_BYTES // nbytes
-    for a in outer[-1:]:
-        forms = [(leaf, affine(offset, a)) for leaf, offset in rows.items()]
-        on = [apply("equal", form[0], extent * (many * (1 + leaf.pairs))) for leaf, form in forms if form]
-        if len(on) == len(forms):  # else the rows of the outer index that lies as far behind
-            on_it = _either(follow, reduce(both, on))
-            further = _rows_on(ON_FURTHER // nbytes, extent)
-            shifts = {axis: apply("where", on_it, shifts[axis], index(0)), a: apply("where", on_it, index(0), further)}
-            follow = TRUE
+    if outer and (run_on := _run_on(rows, outer[-1], extent, many)) is not None:
+        on_it, further = _either(follow, run_on), _rows_on(ON_FURTHER // nbytes, extent)
+        aside = index(0)  # indices of the last outer axis that are none, as what lies behind is of the one before
+        if len(outer) > 1 and (next_one := _run_on(rows, outer[-2], extent, many)) is not None:
+            aside = apply("where", both(next_one, negation(on_it)), further, index(0))
+            shifts[outer[-2]] = aside
+        shifts |= {
+            axis: apply("where", on_it, shifts[axis], index(0)),
+            outer[-1]: apply("where", on_it, index(0), further) - aside,
+        }
+        follow = TRUE
     if follow is FALSE:
         return [stmt]
     there: dict[Value, Value] = {a: a + shift for a, shift in shifts.items()}
@@ -232,6 +235,13 @@ def packed_rows(
     if stored and many > STORED_ROW:
         return [stmt]
     return _with(replace(stmt, near=not outer and (stored or many <= NEAR_ROW)), ahead, both(far, follow))
+
+
+def _run_on(rows: Mapping[Leaf, Value], axis: Axis, extent: Value, many: int) -> Value | None:
+    """Whether rows of so many elements follow those of the index of an outer axis before; None where some lie at no regular distances."""
+    forms = [(leaf, affine(offset, axis)) for leaf, offset in rows.items()]
+    on = [apply("equal", form[0], extent * (many * (1 + leaf.pairs))) for leaf, form in forms if form]
+    return reduce(both, on) if len(on) == len(forms) else None
 
 
 def lying_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value, bound: Container[Axis | Local]) -> list[Stmt]:
