@@ -29,7 +29,8 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
     """The loop nest of a kernel some of whose axes are taken as one; None where scratch has no room for it."""
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
     flat, made, past = kernel.flat, _better_along_rows(kernel), _past_caches(kernel, machine)
-    long, deep = LONGEST, DEEP if len(flat.rows) == 1 else MOST_DEEP
+    across = not flat.rows and _lies_across(kernel)
+    long, deep = LONGEST << across, DEEP if len(flat.rows) == 1 else MOST_DEEP
     if turned := bool(flat.rows) and any(
         steps(x, flat.rows[-1]) == 1 or x.leaf.name in flat.paired for x in _loads(kernel)
     ):
@@ -39,7 +40,7 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
     if past is None:
         return _nest(kernel, machine, long, None, deep, made, None)
     nest = None
-    if not flat.paired:
+    if not flat.paired and not across:
         each = min(long, STRIP_BYTES // kernel.stores[0].leaf.itemsize) if turned else long
         each = LONG if made else each
         nest = _nest(kernel, machine, long, each, deep, made, past)
@@ -110,6 +111,17 @@ def _past_caches(kernel: Kernel, machine: Machine) -> Value | None:
 
 def _pairs(axes: Iterable[Axis], extents: dict[Axis, Value]) -> tuple[tuple[Axis, Value], ...]:
     return tuple((a, extents[a]) for a in axes)
+
+
+def _lies_across(kernel: Kernel) -> bool:
+    """Whether something runs on along another axis than the target, of which some rows are turned at a time: from memory to memory whole lines past the
+    caches take up to 4 times as long as all through them, where they are not those of tiles.
+    """
+    assert kernel.flat is not None, "a kernel with axes to be taken as one"
+    flat = kernel.flat
+    inner = flat.columns[-1]
+    others = [x for x in _loads(kernel) if inner in x.offset.free and x.leaf.name not in flat.along]
+    return any(steps(x, inner) not in (0, 1) for x in others)
 
 
 def _loads(kernel: Kernel) -> list[Load]:
