@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from strategies import place
 
 import exprten as xt
 
@@ -59,3 +60,28 @@ def test_units_of_what_is_computed_in_pieces(shape, axis):
     for target in made:
         target[...] = (source - xt.mean(source, axis, keepdims=True)) / xt.std(source, axis, keepdims=True)
     assert made[0].numpy().tobytes() == np.ascontiguousarray(made[1].numpy()).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
+@pytest.mark.parametrize("rows", [3, 4, 5, 8, 11, 14, 17])
+def test_small_matrices_are_turned_one_after_the_other(rows, dtype):
+    for columns in (3, 4, 7, 8, 11, 15, 16):
+        values = _values((20_000 // (rows * columns) + 3, rows, columns), dtype)
+        want = values.transpose(0, 2, 1) * values.dtype.type(3)
+        for bits, threads in ((None, 1), (None, 3), (256, 2), (128, 1)):
+            target = place(np.zeros(want.shape, dtype))
+            with xt.options(vector_bits=bits, num_threads=threads):
+                xt.asarray(target.array)[...] = xt.transpose(xt.asarray(values), (0, 2, 1)) * values.dtype.type(3)
+            np.testing.assert_array_equal(target.array, want)
+            target.assert_untouched()
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(8, 11), (4, 11), (14, 4), (8, 12)])
+@pytest.mark.parametrize("first", [0, 3])
+def test_small_matrices_are_turned_from_memory(rows, columns, first):
+    values = _values(((9 << 18) // (rows * columns), rows, columns), "float32")
+    memory = np.full(values.size + 64, -7, np.float32)
+    target = memory[first : first + values.size].reshape(values.shape[0], columns, rows)
+    xt.asarray(target)[...] = xt.transpose(xt.asarray(values), (0, 2, 1)) * 3
+    np.testing.assert_array_equal(target, values.transpose(0, 2, 1) * 3)
+    assert (memory[:first] == -7).all() and (memory[first + values.size :] == -7).all()

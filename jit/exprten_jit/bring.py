@@ -8,7 +8,7 @@ from .dtypes import BOOL
 from .ir import FALSE, TRUE, Axis, Leaf, Load, Value, index, local
 
 NO_FURTHER = index(0)
-FEWEST_BETWEEN = 5  # elements of a unit: of fewer squares do not pay
+FEWEST_BETWEEN = 3  # elements of a unit: of fewer squares do not pay
 FIRST_TILE = local("first_tile", BOOL)  # of a loop over tiles
 
 

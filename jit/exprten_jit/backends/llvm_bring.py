@@ -170,25 +170,29 @@ class Brought(Tiles):
         t, dtype = self.text, stmt.into.dtype
 
         def units(width: int) -> None:
-            def group(first: str) -> str:
+            def of(some: int) -> None:
+                t.repeat("0", columns, partial(group, some))
+
+            def group(some: int, first: str) -> str:
                 last = t.index("sub", unit, 1)
                 each = [t.index("add", first, t.lesser(str(k), last)) for k in range(width)]
                 places = [self._from_and_to(stmt, known, k)[0] for k in each]
                 to = self._from_and_to(stmt, known, first)[1]
 
                 def square(n: str) -> None:
-                    mask = Lanes(self.below(t.index("sub", between, n), width), "i1", width)
+                    mask = Lanes(self.below(t.index("sub", between, n), some), "i1", some)
                     found = [self._masked_load(t.further(at, dtype.memory, n), dtype, mask) for at in places]
-                    for k, x in enumerate(self._square(found, dtype.itemsize)):
+                    turned = self._square(found, dtype.itemsize) if some == width else self._turned(found, some)
+                    for k, x in enumerate(turned):
                         at = t.further(to, dtype.memory, t.index("mul", t.index("add", n, k), unit))
                         t.put(f"store {x}, ptr {at}, align {dtype.itemsize}")
 
-                t.loop("0", between, width, square)
+                t.loop("0", between, some, square)
                 return t.index("add", first, t.index("mul", unit, between))
 
-            t.repeat("0", columns, group)
+            self._of_width(between, WIDTHS, width, of)
 
-        self._of_width(unit, WIDTHS[1:], stmt.lanes, units)
+        self._of_width(unit, WIDTHS, stmt.lanes, units)
 
     def spread(self, stmt: Spread, known: Known) -> None:
         """A value for each of its columns, in vectors no wider than has to be."""
