@@ -139,7 +139,7 @@ def test_rows_that_do_not_run_on_are_stored_past_the_caches(dtype, bits):
 
 
 @pytest.mark.parametrize("statement", [softmax, standardised])
-@pytest.mark.parametrize("shape", [(70, 64, 16), (33, 50, 21), (1_030, 40, 60)], ids=str)
+@pytest.mark.parametrize("shape", [(70, 64, 16), (33, 50, 21), (1_030, 40, 50)], ids=str)
 @pytest.mark.parametrize("bits", [None, 256, 128])
 def test_columns_of_two_axes_that_are_stored_across_are_turned_in_registers(statement, shape, bits):
     x = xt.asarray(normal(shape))
