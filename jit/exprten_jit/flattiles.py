@@ -341,9 +341,7 @@ class Tiles:
         reach = columns.reach
         if self.rows is not None and self.joined is not FALSE:
             begins = both(begins, negation(both(self.joined, index(0) < ROW)))
-            behind = (
-                self.rows.many - (ROW + 1)
-            ) * columns.total  # in the rows that follow, of less than a line each too
+            behind = (self.rows.many - (ROW + 1)) * columns.total  # rows that follow may have less than a line each
             more = columns.many + apply("minimum", behind, index(LINE))
             reach = apply("where", both(self.joined, behind >= index(1)), more, reach)
         return apply("logical_or", begins, apply("equal", beyond, index(0))), reach

@@ -232,7 +232,7 @@ class Brought(Tiles):
             self._of_width(rows, WIDTHS, width, squares)
 
     def _of_rows(self, stmt: Bring, known: Known, columns: str, rows: str, some: int) -> None:
-        """So many rows at a time."""
+        """The same with so many rows at a time: all there are, where these are fewer than a vector has lanes."""
         t, each, dtype = self.text, stmt.each, stmt.into.dtype
         width = stmt.lanes // each
         nbytes = t.index("mul", rows, each * dtype.itemsize)

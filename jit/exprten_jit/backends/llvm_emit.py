@@ -382,9 +382,7 @@ class Loops(Outer):
 
     def _fetch_ahead(self, stmt: Vector, known: Known, i: str, count: int) -> None:
         if any(steps(x, stmt.axis) is None for x in stmt.ahead):
-            i = self.text.let(
-                f'call i64 asm "", "=r,0"(i64 {i})', INDEX_TYPE
-            ).name  # else each turn adds to addresses that only this needs
+            i = self.text.opaque(INDEX_TYPE, f"{INDEX_TYPE} {i}")  # else each turn adds to addresses for this alone
         self.fetch_along(stmt.ahead, stmt.axis, dict(known), i, count, FIRST if stmt.near else SECOND)
 
     def _group(

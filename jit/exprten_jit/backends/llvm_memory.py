@@ -350,8 +350,7 @@ class Memory(Quotients):
     def parts_of(self, row: Lanes, pointer: str, parts: Sequence[str]) -> list[tuple[Lanes, str]]:
         """What a part of a row is, and where it lies."""
         kind = replace(row, count=row.count // len(parts))
-        opaque = f'call ptr asm "", "=r,0"({pointer})'
-        pointer = f"ptr {self.text.let(opaque, 'ptr').name}"
+        pointer = f"ptr {self.text.opaque('ptr', pointer)}"
         return [(kind, self.text.let(f"getelementptr {row.lane}, {pointer}, i64 {n}", "ptr").name) for n in parts]
 
     def _strided_store(self, value: Lanes, address: str, stride: str, dtype: DType) -> None:

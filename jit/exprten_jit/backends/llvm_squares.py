@@ -112,9 +112,7 @@ class InRegisters(Lines):
         t, (many, *more) = self.text, sizes
         first, last = t.index("sub", tile.bottom, many), tile.last[1]
         before = t.let(f"icmp sgt i64 {at}, {tile.top}", "i1").name  # else there are no more rows
-        fits = self._least(
-            (first, 0), (t.index("sub", at, first), 0), (t.index("sub", tile.right, tile.left), stmt.long)
-        )
+        fits = self._least((t.index("sub", at, first), 0), (t.index("sub", tile.right, tile.left), stmt.long))
         again = t.let(f"icmp ne i64 {tile.last[0]}, {tile.bottom}", "i1").name
         few = reduce(lambda a, b: t.let(f"and i1 {a}, {b}", "i1").name, (before, fits, again))
 

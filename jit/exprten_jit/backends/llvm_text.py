@@ -109,6 +109,10 @@ class Text:
     def select(self, condition: str, a: str, b: str) -> str:
         return self.let(f"select i1 {condition}, i64 {a}, i64 {b}", INDEX_TYPE).name
 
+    def opaque(self, kind: str, operand: str) -> str:
+        """The same value, of which the compiler does not see where it comes from; the operand with its type."""
+        return self.let(f'call {kind} asm "", "=r,0"({operand})', kind).name
+
     def lesser(self, a: str, b: str) -> str:
         return self.call("@llvm.smin.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(b, INDEX_TYPE)).name
 
