@@ -108,6 +108,23 @@ class Accumulators(Fetching):
             result = combine([self._half(x, 0, half) for x in result], [self._half(x, half, half) for x in result])
         return result
 
+    def noted(self, met: Lanes, like: Lanes) -> Lanes:
+        """What lanes have met, as it goes from step to step: where a processor has no registers for masks, as wide as what was compared, or
+        each step would make it narrow, and wide again.
+        """
+        if 8 in self.machine.masked_bits or met.count == 1:
+            return met
+        kind = "i64" if like.lane in ("double", "i64") else "i32"
+        return self.text.let(f"sext {met} to <{met.count} x {kind}>", kind, met.count)
+
+    def _met(self, how: str, noted: Lanes) -> Lanes:
+        """Whether one lane (`or`), or all (`and`), have met it."""
+        t, count = self.text, noted.count
+        if count == 1:
+            return noted
+        found = t.call(f"@llvm.vector.reduce.{how}.v{count}{noted.lane}", noted.lane, 1, noted)
+        return found if noted.lane == "i1" else t.let(f"icmp ne {found}, 0", "i1")
+
     def _carry(
         self, low: str, high: str, step: int, initial: list[Row], body: Callable[[str, list[Row]], list[Row]]
     ) -> list[Row]:

@@ -328,11 +328,12 @@ class Across(Places):
             bad = t.let(f"or {zero}, {t.let(f'fcmp uno {total}, {total.name}', 'i1', lanes).name}", "i1", lanes)
             mask = Lanes(self.below(t.index("sub", count, k), lanes), "i1", lanes)
             bad = t.let(f"and {bad}, {mask.name}", "i1", lanes)
-            return [[t.let(f"or {found[0][0]}, {bad.name}", "i1", lanes)]]
+            bad = self.noted(bad, best)
+            return [[t.let(f"or {found[0][0]}, {bad.name}", bad.lane, lanes)]]
 
-        nothing = self.widened(Lanes("false", "i1"), lanes)
+        nothing = self.noted(self.widened(Lanes("false", "i1"), lanes), Lanes("", stmt.into[0].dtype.lane))
         ((found,),) = self._carry("0", count, lanes, [[nothing]], some)
-        return t.call(f"@llvm.vector.reduce.or.v{lanes}i1", "i1", 1, found).name if lanes > 1 else found.name
+        return self._met("or", found).name
 
     def _waiting(self) -> str:
         """Memory for the rows that wait: one for all strips, which run one after the other."""

@@ -265,18 +265,19 @@ class Beside(InItems):
         def step(k: str, carried: list[Row]) -> list[Row]:
             (sums, (unordered,)), rows = carried, group(k)
             for (a, *_), (b, *_) in zip(rows[::2], rows[1::2], strict=True):
-                some = t.let(f"fcmp uno {a}, {b.name}", "i1", count)
-                unordered = t.let(f"or {unordered}, {some.name}", "i1", count)
+                some = self.noted(t.let(f"fcmp uno {a}, {b.name}", "i1", count), a)
+                unordered = t.let(f"or {unordered}, {some.name}", some.lane, count)
             return [join(sums, in_order(rows, join)), [unordered]]
 
-        nothing = [self.widened(Lanes("false", "i1"), count)]
-        sums, (bad,) = self._carry(low, high, node.order.lanes, [self._identity([node], count), nothing], step)
+        first = self._identity([node], count)
+        nothing = [self.noted(self.widened(Lanes("false", "i1"), count), first[0])]
+        sums, (bad,) = self._carry(low, high, node.order.lanes, [first, nothing], step)
         if not placed:
             zero = t.let(f"fcmp oeq {sums[0]}, {self.splat(Lanes('0.0', sums[0].lane), count).name}", "i1", count)
             if mask:
                 zero = t.let(f"and {zero}, {mask}", "i1", count)
-            bad = t.let(f"or {bad}, {zero.name}", "i1", count)
-        return sums, t.call(f"@llvm.vector.reduce.or.v{count}i1", "i1", 1, bad) if count > 1 else bad
+            bad = t.let(f"or {bad}, {self.noted(zero, sums[0]).name}", bad.lane, count)
+        return sums, self._met("or", bad)
 
     def with_group(self, node: Fold, sums: Row, group: list[Row]) -> Row:
         """Accumulators and a group of rows behind those in them."""

@@ -48,7 +48,7 @@ class Extremes(Accumulators):
         def once(_: str, carried: list[Row]) -> list[Row]:
             before = carried[2:]
             first = [self._identity(folds, width) for _ in range(many)]
-            *found, ordered = self._carry(start, end, many * width, [*first, self._all_ordered(width)], step)
+            *found, ordered = self._carry(start, end, many * width, [*first, self._all_ordered(first[0][0])], step)
             joined = [halved(found[g :: len(lanes)], merge) for g in range(len(lanes))]
             whole = self._tree(joined, merge)
             bad = t.let(f"xor {self._in_order(ordered)}, true", "i1")
@@ -97,7 +97,7 @@ class Extremes(Accumulators):
         fast, whole = (self._multiple(start, end, groups * width * n) for n in (stmt.chains, 1))
         first = [nothing] * (groups * stmt.chains)
         size = groups * stmt.chains * width
-        every = [*first, self._all_ordered(width)]
+        every = [*first, self._all_ordered(nothing[0])]
         *found, ordered = self._carry(start, fast, size, every, steps(groups * stmt.chains))
         found = [halved(found[g::groups], merge) for g in range(groups)]
         *found, ordered = self._carry(fast, whole, groups * width, [*found, ordered], steps(groups))
@@ -132,7 +132,7 @@ class Extremes(Accumulators):
 
         fast = self._multiple(start, end, step)
         first = [*nothing, self.splat(Lanes("0", kind), width)]
-        every = [*[first] * stmt.chains, self._all_ordered(width)]
+        every = [*[first] * stmt.chains, self._all_ordered(first[0])]
         found = self._carry(start, fast, step, every, once)
         if stmt.masked:
             found = self._perhaps(fast, end, found, partial(once, some=True))
@@ -189,24 +189,25 @@ class Extremes(Accumulators):
         t = self.text
         return t.index("add", start, t.index("and", t.index("sub", end, start), -step))
 
-    def _all_ordered(self, width: int) -> Row:
-        return [self.widened(Lanes("true", "i1"), width)] * ORDERED
+    def _all_ordered(self, like: Lanes) -> Row:
+        return [self.noted(self.widened(Lanes("true", "i1"), like.count), like)] * ORDERED
 
     def _still(self, ordered: Row, pairs: Sequence[tuple[Lanes, Lanes]]) -> Row:
         """Which lanes have had numbers alone, when these were met too: one masked comparison for two, in several chains."""
         t, out = self.text, list(ordered)
         for n, (x, y) in enumerate(pairs):
             one = out[n % ORDERED]
-            out[n % ORDERED] = t.let(
-                f"and {one}, {t.let(f'fcmp ord {x}, {y.name}', 'i1', x.count).name}", "i1", x.count
-            )
+            both = self.noted(t.let(f"fcmp ord {x}, {y.name}", "i1", x.count), x)
+            out[n % ORDERED] = t.let(f"and {one}, {both.name}", one.lane, x.count)
         return out
 
     def _in_order(self, ordered: Row) -> Lanes:
         """Whether no lane has met a NaN."""
         t = self.text
-        (every,) = halved([[x] for x in ordered], lambda a, b: [t.let(f"and {a[0]}, {b[0].name}", "i1", a[0].count)])
-        return t.call(f"@llvm.vector.reduce.and.v{every.count}i1", "i1", 1, every)
+        (every,) = halved(
+            [[x] for x in ordered], lambda a, b: [t.let(f"and {a[0]}, {b[0].name}", a[0].lane, a[0].count)]
+        )
+        return self._met("and", every)
 
     def _further(self, node: Fold, x: Lanes, best: Lanes) -> str:
         """1 where an element of `x` is further than `best`, else 0."""

@@ -70,8 +70,8 @@ class Places(Beside):
             every = [at(k, n) for n in range(VECTORS)]
             for (a,), (b,) in zip(every[::2], every[1::2], strict=True):
                 if node.dtypes[0].kind == "f":
-                    nan = t.let(f"fcmp uno {a}, {b.name}", "i1", count)
-                    unordered = t.let(f"or {unordered}, {nan.name}", "i1", count)
+                    nan = self.noted(t.let(f"fcmp uno {a}, {b.name}", "i1", count), a)
+                    unordered = t.let(f"or {unordered}, {nan.name}", nan.lane, count)
             (here,) = in_order(every, quick)
 
             def grown(_: str, found: list[Row]) -> list[Row]:
@@ -82,8 +82,8 @@ class Places(Beside):
             (found,) = self._carry("0", self._further(extreme, here, best), 1, [[best, piece_of]], grown)
             return [found, [unordered]]
 
-        none = self.widened(Lanes("false", "i1"), count)
         first = [*self._identity([extreme], count), self.splat(place(low), count)]
+        none = self.noted(self.widened(Lanes("false", "i1"), count), first[0])
         both, (unordered,) = self._carry(low, high, rows * VECTORS, [first, [none]], step)
         left = rows
         while left > 1:
@@ -96,8 +96,7 @@ class Places(Beside):
             return [[t.let(f"insertelement {places[0][0]}, {there}, i64 {c}", there.lane, self.row_lanes)]]
 
         ((places,),) = self._carry("0", str(self.nest.kernel.few), 1, [both[1:]], sought)
-        bad = t.call(f"@llvm.vector.reduce.or.v{count}i1", "i1", 1, unordered)
-        return [both[0], places], bad
+        return [both[0], places], self._met("or", unordered)
 
     def _row_of(self, wanted: Lanes, column: str, rows: int, at: Callable[[int], Row]) -> str:
         """The first row of a piece that holds a value in a column."""
