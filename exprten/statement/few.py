@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import prod
 from typing import NamedTuple
 
+from exprten_jit.backends.llvm_run import machine
 from exprten_jit.derived import TABLE
 from exprten_jit.nest import LINE
 from exprten_jit.reducers import ACROSS, COLUMNS, FEW
-from exprten_jit.vectors import DEAR, FAR_BYTES
+from exprten_jit.vectors import DEAR, FAR_BYTES, LEAST_BITS
 
 from .axes import TARGET, Place, Same, extent_of, leaves_of
 from .gather import WEAK, Gathered
@@ -21,7 +23,9 @@ LEAST_COLUMNS = 9  # of few rows
 WRITTEN_ROWS = 18  # of many columns, of which nothing dear is made
 WRITTEN_PARTS = 12  # whose columns are no whole vectors: in strips each pass has a part of a vector
 LANES = 16  # of a vector
-COLUMN_BITS = 4 * 512  # of a row: beyond that none are taken several at once
+NEAR_ROWS = 8  # the ways of a first cache
+PAGE, WINDOW = 4096, 256  # bytes of a way; rows that begin in the same of so many share sets
+REGISTERS = 4  # that a row fills: beyond that none are taken several at once
 
 
 class Few(NamedTuple):
@@ -72,7 +76,8 @@ def _any_dear(found: Gathered) -> bool:
 
 def _most_columns(same: Same) -> int:
     """How many columns are few: no more than the vectors hold in which several rows are taken at once."""
-    return min(COLUMNS[-1], COLUMN_BITS // max((leaf.key.dtype.bits for leaf in same.found.leaves), default=1))
+    bits = REGISTERS * max(machine().vector_bits, LEAST_BITS)
+    return min(COLUMNS[-1], bits // max((leaf.key.dtype.bits for leaf in same.found.leaves), default=1))
 
 
 def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
@@ -97,11 +102,32 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
         return 0
     rows = numbers.pop()
     least = 1 if len(outer) == 1 or own & taken else _most_columns(same) + 1
-    many, part = extents[-1] > COLUMNS[-1], bool(own & taken) and _ends_in_part(same, extents[-1])
+    many, part = extents[-1] > _most_columns(same), bool(own & taken) and _ends_in_part(same, extents[-1])
     most = WRITTEN_PARTS if part else FEW
     if (many or (part and extents[-1] > 2 * LANES)) and not _any_dear(found):
         most = WRITTEN_ROWS
+    if rows > NEAR_ROWS and (_crowded(same, taken, rows) or (own & taken and _from_memory(same))):
+        return 0
     return rows if rows <= most and extents[-1] >= max(LEAST_COLUMNS, least) else 0
+
+
+def _crowded(same: Same, taken: set[Place], rows: int) -> bool:
+    """Whether more rows are in the same sets of a first cache than it has ways: a line is gone before its next elements are read."""
+    for n, view in zip(leaves_of(same.found), same.found.layouts, strict=True):
+        for place, stride in zip(same.dims(n), view.strides, strict=True):
+            if place in taken:
+                step = stride * same.found.structure[n][0].dtype.itemsize
+                begins = Counter(k * step % PAGE // WINDOW for k in range(rows))
+                if max(begins.values()) > NEAR_ROWS:
+                    return True
+    return False
+
+
+def _from_memory(same: Same) -> bool:
+    """Whether an operand is so large. Processors do not see so many rows coming when they are stored as well."""
+    found = same.found
+    leaves = leaves_of(found)
+    return any(found.structure[n][0].dtype.itemsize * prod(found.shapes[n] or ()) >= FAR_BYTES for n in leaves)
 
 
 def _ends_in_part(same: Same, columns: int) -> bool:

@@ -112,7 +112,7 @@ class Accumulators(Fetching):
         """What lanes have met, as it goes from step to step: where a processor has no registers for masks, as wide as what was compared, or
         each step would make it narrow, and wide again.
         """
-        if 8 in self.machine.masked_bits or met.count == 1:
+        if self.registers_for_masks or met.count == 1:
             return met
         kind = "i64" if like.lane in ("double", "i64") else "i32"
         return self.text.let(f"sext {met} to <{met.count} x {kind}>", kind, met.count)

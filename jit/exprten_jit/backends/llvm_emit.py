@@ -244,7 +244,7 @@ class Loops(Outer):
             left = t.let(f"and i1 {some}, {known[stmt.far].name}", "i1").name
             t.when(left, lambda: self._fetch_ahead(stmt, known, low, wide))
         end, last = whole, ""
-        if not stmt.masked:
+        if not stmt.masked or not (stmt.short or self.registers_for_masks):
             end, last = t.select(self._may_again(stmt, total), high, whole), t.index("sub", high, stmt.lanes)
         t.loop(low, end, stmt.lanes, lambda i: self._single(stmt, known, i, last))
         self._tail(stmt, known, end, high)
@@ -255,7 +255,7 @@ class Loops(Outer):
 
     def _may_again(self, stmt: Vector, total: str) -> str:
         """Whether a row has as many elements as a vector has lanes, and some of them may be stored again: the last vector ends where the row does, where so many
-        are left that one after the other takes longer.
+        are left that one after the other takes longer; or with a mask, where there are no registers for masks.
         """
         t = self.text
         read = [x for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)]
@@ -264,8 +264,9 @@ class Loops(Outer):
         pairs = any(leaf.pairs for leaf in (*into, *(x.leaf for x in read)))
         if (given and (self.nest.kernel.shared or pairs)) or any(x.leaf in into for x in read):
             return "false"
-        left, full = t.index("and", total, stmt.lanes - 1), t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
-        may = t.let(f"and i1 {full}, {t.let(f'icmp sge i64 {left}, {stmt.lanes // LEFT}', 'i1').name}", "i1").name
+        left, may = t.index("and", total, stmt.lanes - 1), t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
+        if not stmt.masked:
+            may = t.let(f"and i1 {may}, {t.let(f'icmp sge i64 {left}, {stmt.lanes // LEFT}', 'i1').name}", "i1").name
         for leaf in into if given else ():
             may = t.let(f"and i1 {may}, {t.let(f'xor i1 {self.read_again(leaf, read)}, true', 'i1').name}", "i1").name
         return may

@@ -73,6 +73,11 @@ class Operations:
         self.flags = " contract" if fast_math else ""  # a * b + c may become one fma
         self.machine = Machine(128, frozenset())
 
+    @property
+    def registers_for_masks(self) -> bool:
+        """Whether the processor has such; elsewhere a mask is a vector, and what is stored with one takes as long as ten are."""
+        return 8 in self.machine.masked_bits
+
     def iota(self, lane: str, count: int) -> str:
         return f"<{count} x {lane}> <{', '.join(f'{lane} {k}' for k in range(count))}>"
 
