@@ -271,7 +271,7 @@ def test_one_kernel_for_any_number_of_columns():
         kernel((5, k, n), 1).down for k, n in ((11, 16), (11, 17), (12, 33), (13, 33), (11, 32), (11, 64), (11, 65))
     ]
     assert parts == [0, 11, 12, 0, 0, 0, 0]  # rows that are no whole vectors
-    for n in (64, 65):  # of which nothing is stored but what is folded
+    for n in (32, 65):  # of which nothing is stored but what is folded
         plan = xt.plan(xt.zeros((5, n)), xt.max(xt.zeros((5, 8, n)), 1))
         assert plan._code.kernel.down == (8 if n > 64 else 0)
 

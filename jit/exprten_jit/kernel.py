@@ -83,7 +83,7 @@ class Kernel:
     """`axes` are ordered, outermost first, each with its extent; `leaves`, `sizes` and `params` are the arguments, in order.
     `then` is what runs after it, with the same arguments: a target that lies in several places has loops for each. `short`: no row
     that is folded has more elements, and vectors are to take a row in each lane; where rows are `packed`, every one has as many, and they
-    lie side by side. `rows`: what is folded lies
+    lie side by side; `exact`: so many, where such are folded in lanes. `rows`: what is folded lies
     nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
     until its row is stored; `shared`: something does, or may, and each element is stored once. `tiles`: stores may come in any order; `squares`: and what lies across has a vector of elements on both axes. The loop over the axis `inside` runs inside of those over tiles of the target. `runs`: so they may, and rows of few columns run on, or the short rows that are folded. `few`: the innermost
     axis, across which all folds run, has no more columns: as many where they are at most FEW or a power of two, else any number above the half. `low`: and
@@ -105,6 +105,7 @@ class Kernel:
     reverse: bool = False  # walk every axis downwards, for a target that is also read at earlier addresses
     then: Kernel | None = None
     short: int = 0
+    exact: int = 0
     rows: bool = False
     keeps: bool = False
     shared: bool = False

@@ -114,6 +114,7 @@ JOINED = 30  # additions: an `argmax` of complex numbers takes 28
 NARROW_BITS = 16  # of integers whose rows are taken apart in a few steps
 # elements: from here on a row of which nothing but cheap folds is made is folded along sooner; of floats' extremes, which have a quick rule there
 ALONE, QUICK_ALONE = 12, 10
+ALONE_NARROW, LARGE_BITS = 10, 512  # the same where registers are smaller than that: taking rows apart takes more steps
 
 
 def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group, ...]]:
@@ -129,8 +130,7 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         return kernel, kernel, ()
     if kernel.down:
         return kernel, replace(opened, tiles=False), groups
-    least = QUICK_ALONE if _extremes_of_floats(kernel) else ALONE
-    alone = kernel.short >= least and len(opened.axes) == len(kernel.axes)
+    alone = _long_enough(kernel, machine) and len(opened.axes) == len(kernel.axes)
     along = alone and not _extremes_of_narrow(kernel) and _in_lanes(kernel, machine)
     if groups and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
         return kernel, opened, groups
@@ -138,11 +138,20 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         kernel = replace(kernel, short=0, packed=False)
         return kernel, kernel, ()
     if kernel.packed:
-        kernel = replace(kernel, short=next(most for most in SHORT if kernel.short <= most), packed=False)
+        most = next(most for most in SHORT if kernel.short <= most)
+        kernel = replace(kernel, short=most, exact=kernel.short, packed=False)
     if kernel.short <= NARROW_ROW or _in_lanes(kernel, machine):
         return kernel, kernel, ()
     *outer, lanes = kernel.axes
     return kernel, other_inside(replace(kernel, short=0, axes=(*outer[:-1], lanes, *outer[-1:]))), ()
+
+
+def _long_enough(kernel: Kernel, machine: Machine) -> bool:
+    """Whether packed rows of which nothing but cheap folds is made are folded along: long ones, and where registers are small such as fill one."""
+    small = machine.vector_bits < LARGE_BITS
+    bits = max((leaf.dtype.computed.bits for leaf in kernel.leaves), default=1)
+    least = QUICK_ALONE if _extremes_of_floats(kernel) else ALONE_NARROW if small else ALONE
+    return kernel.short >= least or (small and kernel.short * bits == machine.vector_bits and bits <= 32)
 
 
 def _extremes_of_floats(kernel: Kernel) -> bool:

@@ -13,14 +13,17 @@ from dataclasses import dataclass, replace
 
 from ..dtypes import DType
 from ..ir import Axis, Const, Leaf, Load, Store, Value, load
+from ..nest import Nest
 from ..pairs import twins
 from ..rewrite import affine, steps
 from .llvm_narrow import even_and_odd, side_by_side
 from .llvm_ops import memory_suffix
 from .llvm_quotients import Quotients
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_woven import unwoven, woven
+from .llvm_woven import blocks_of, crossed, unwoven, woven
 
+TWO_HALVES = 256  # bits of registers of two halves, between which little goes
+FEW_ODD = 5  # elements of rows whose lanes are exchanged in as few steps
 ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
 
 
@@ -76,6 +79,8 @@ def pairs_in_row(at: Load | Store, where: Where) -> bool:
 
 class Memory(Quotients):
     """Emits loads and stores; `known` is what has been emitted where the next instruction goes."""
+
+    nest: Nest
 
     @abstractmethod
     def value(self, root: Value, known: Known, where: Where | None) -> Lanes:
@@ -177,6 +182,9 @@ class Memory(Quotients):
     def _group_load(self, node: Load, known: Known, where: Where) -> Lanes:
         """An element of each row, and all others of these rows, which are known from now on."""
         leaf, offsets = self.groups[node.leaf, node.offset]
+        if self._in_halves(leaf, len(offsets), where):
+            self._load_halves(node, known, where)
+            return known[node]
         for offset, column in zip(offsets, unwoven(self._group_parts(node, known, where), self._shuffled), strict=True):
             known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
         return known[node]
@@ -197,9 +205,51 @@ class Memory(Quotients):
         every = [n // many for n in range(many * where.count)]
         return [self._shuffled(rows, rows, every[n : n + where.count]) for n in range(0, len(every), where.count)]
 
+    def _in_halves(self, leaf: Leaf, many: int, where: Where) -> bool:
+        """Whether halves of registers are loaded or stored for rows of `many` elements: where registers have two halves that are as long as a row, or shorter. Of
+        a small odd number lanes are exchanged in as few steps.
+        """
+        bits = where.count * leaf.dtype.computed.bits if leaf.dtype.memory == leaf.dtype.lane else 0
+        halves = bits == self.machine.vector_bits == TWO_HALVES and where.count > 2
+        long = many % 2 == 0 or many > FEW_ODD
+        return halves and long and where.count // 2 <= many and where.mask is None and not where.stream
+
+    def _halves_at(self, at: Load | Store, b: int, known: Known, where: Where) -> list[tuple[str, str]]:
+        """Where half a register of a row begins at its element `b`, and that of as many rows further: for each row of a half."""
+        t, (leaf, offsets), side = self.text, self.groups[at.leaf, at.offset], where.count // 2
+        first, *_ = self._group_places(at, known, where)
+        kind, many = f"getelementptr {leaf.dtype.memory}, ptr {first}, i64", len(offsets)
+        near = [(t.let(f"{kind} {r * many + b}", "ptr").name, (r + side) * many + b) for r in range(side)]
+        return [(low, t.let(f"{kind} {n}", "ptr").name) for low, n in near]
+
+    def _load_halves(self, node: Load, known: Known, where: Where) -> None:
+        t, (leaf, offsets), side = self.text, self.groups[node.leaf, node.offset], where.count // 2
+        read = f"load <{side} x {leaf.dtype.memory}>, ptr"
+        for b in blocks_of(len(offsets), side):
+            rows = []
+            for places in self._halves_at(node, b, known, where):
+                halves = [t.let(f"{read} {at}, align {leaf.itemsize}", leaf.dtype.memory, side) for at in places]
+                rows.append(self._joined(halves))
+            for offset, column in zip(offsets[b : b + side], crossed(rows, self._shuffled), strict=True):
+                known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
+
+    def _store_halves(self, store: Store, columns: Sequence[Lanes], known: Known, where: Where) -> None:
+        size, side = store.leaf.itemsize, where.count // 2
+        for b in blocks_of(len(columns), side):
+            rows = crossed(columns[b : b + side], self._shuffled)
+            for row, places in zip(rows, self._halves_at(store, b, known, where), strict=True):
+                for first, at in zip((0, side), places, strict=True):
+                    half = self._shuffled(row, row, range(first, first + side))
+                    self.text.put(f"store {half}, ptr {at}, align {size}")
+
     def _group_store(self, store: Store, columns: Sequence[Lanes], known: Known, where: Where) -> None:
-        dtype = store.leaf.dtype
-        parts = woven([self.in_memory(self.widened(x, where.count), dtype) for x in columns], self._shuffled)
+        dtype, side = store.leaf.dtype, where.count // 2
+        columns = [self.in_memory(self.widened(x, where.count), dtype) for x in columns]
+        whole = len(columns) % side == 0 or not self.nest.kernel.shared
+        if whole and self._in_halves(store.leaf, len(columns), where):
+            self._store_halves(store, columns, known, where)
+            return
+        parts = woven(columns, self._shuffled)
         for part, place in zip(parts, self._group_places(store, known, where), strict=True):
             kind = (
                 f"align {where.count * dtype.itemsize}, !nontemporal !0" if where.stream else f"align {dtype.itemsize}"

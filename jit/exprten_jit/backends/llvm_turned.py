@@ -43,12 +43,12 @@ class Turned(Folds):
     @property
     def most(self) -> int:
         """Elements of a row."""
-        return self.nest.kernel.short
+        return self.nest.kernel.exact or self.nest.kernel.short
 
     @property
     def least(self) -> int:
         """Elements that every row has."""
-        return rows_from(self.most)
+        return self.nest.kernel.exact or rows_from(self.most)
 
     def along_rows_pays(self, node: Fold, where: Where) -> bool:
         """Whether a fold is cheap enough to be computed along its rows."""

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from ..dtypes import INDEX, DType
 from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value, components
-from ..nest import Nest
 from ..rewrite import affine
 from ..vmath.bits import FORMULAS
 from .llvm_lookup import is_permuted, loaded, looked_up, permuted
@@ -38,8 +37,6 @@ def _cut(root: Value, known: Known) -> list[Value]:
 
 class Values(Memory):
     """Emits values, all but folds."""
-
-    nest: Nest
 
     def value(self, root: Value, known: Known, where: Where | None) -> Lanes:
         """Emit `root` and what it needs, all of it added to `known`."""

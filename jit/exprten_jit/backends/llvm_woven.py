@@ -3,6 +3,8 @@
 Of two columns each is every other lane. An odd number of columns n has no common divisor with the lanes of a vector, so the elements of a
 column stand in lanes of their own, whatever vector they are in: vectors are exchanged lane by lane, by 1, 2, 4, ... of them as each lane
 needs it, and a column is in one register, in which its lanes are then put in order. That takes n times log n selections, and n shuffles.
+
+Registers of 256 bits are two halves, and few instructions bring elements of both together: halves of rows are loaded and stored one by one there.
 """
 
 from __future__ import annotations
@@ -42,6 +44,27 @@ def woven(columns: Sequence[Lanes], shuffle: Shuffle) -> list[Lanes]:
     ordered = [shuffle(x, x, [(lane - j) * back % count for lane in range(count)]) for j, x in enumerate(columns)]
     found = [ordered[u * count % many] for u in range(many)]
     return _turned(found, [-lane * inverse % many for lane in range(count)], -1, shuffle)
+
+
+def crossed(parts: Sequence[Lanes], shuffle: Shuffle) -> list[Lanes]:
+    """Vectors of as many elements in each half as there are vectors: element k of half h of vector n where element n of half h of vector k was. No
+    element changes its half, so that each step is one instruction of processors whose registers are two halves.
+    """
+    found, count = list(parts), parts[0].count
+    side, size = count // 2, len(parts)
+    for _ in range(size.bit_length() - 1):
+        pairs = list(zip(found[: size // 2], found[size // 2 :], strict=True))
+        found = [
+            shuffle(a, b, [h + first + k // 2 + (k % 2) * count for h in (0, side) for k in range(side)])
+            for a, b in pairs
+            for first in (0, side // 2)
+        ]
+    return found
+
+
+def blocks_of(many: int, side: int) -> list[int]:
+    """Where parts of so many elements begin that make up rows of `many`: the last one may begin before the one before it ends."""
+    return [*range(0, many - side + 1, side), *([many - side] if many % side else [])]
 
 
 def _turned(parts: Sequence[Lanes], by: Sequence[int], sign: int, shuffle: Shuffle) -> list[Lanes]:
