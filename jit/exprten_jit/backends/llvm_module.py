@@ -19,6 +19,7 @@ from ..reducers import PAIRS, PARTS
 from ..work import GRAIN, MANY, Range, levels, shared, work
 from .llvm_accumulators import Row
 from .llvm_fold import groups_of
+from .llvm_masked import in_place
 from .llvm_memory import ZERO_ROW, Known, Where
 from .llvm_pieces import InPieces
 from .llvm_text import INDEX_TYPE, Lanes
@@ -48,9 +49,11 @@ class _Module(InPieces):
         if root.pieces:
             self.in_pieces(root, f"{name}_piece", name)
         zeros = f"@zeros = internal constant [{ZERO_ROW} x i8] zeroinitializer, align 64"
-        functions = "\n".join(self.functions)
+        functions, masked = "\n".join(self.functions), list[str]()
+        if not self.registers_for_masks:
+            functions, masked = in_place(functions, self.declared)
         metadata = ["!0 = !{i32 1}"] if "!nontemporal" in functions else []
-        return "\n".join([zeros, *self.declared.values(), *self.helpers.values(), functions, *metadata, ""])
+        return "\n".join([zeros, *self.declared.values(), *masked, *self.helpers.values(), functions, *metadata, ""])
 
     def _with_room(self, room: Sequence[tuple[Leaf, int]]) -> Known:
         """The arguments in a copy of the words, behind which is where the scratch of each leaf is."""

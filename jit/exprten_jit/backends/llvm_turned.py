@@ -25,6 +25,7 @@ from ..vectors import FAR_BYTES, LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
 from .llvm_extremes import alone, is_position
 from .llvm_fold import Folds
+from .llvm_lookup import EIGHT
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 
@@ -52,7 +53,8 @@ class Turned(Folds):
 
     def along_rows_pays(self, node: Fold, where: Where) -> bool:
         """Whether a fold is cheap enough to be computed along its rows."""
-        return where.count * _widest(node) >= LEAST_BITS and where.mask is None and cheap(node, self.machine)
+        bits = max(dtype.computed.bits for dtype in node.dtypes)
+        return where.count * bits >= LEAST_BITS and where.mask is None and cheap(node, self.machine)
 
     def along_rows(self, node: Fold, known: Known, where: Where, fetching: bool = True) -> Row:
         """A fold of short rows, a row for each lane of `where`, computed along the rows. A maximum is first taken with one comparison an
@@ -174,7 +176,10 @@ class Turned(Folds):
         assert node.order is not None, "a scheduled fold has an order"
         chains = max(1, node.order.lanes // width)
         abreast = where.count // width if where.count * _widest(node) <= self.machine.vector_bits else 1
-        parts_of = self._parts_of_row(node, known, width)
+        parts_of, shifted = self._parts_of_row(node, known, width), dict[str, tuple[str, Lanes]]()
+        if self._may_shift(node, width):
+            last = t.index("sub", known[node.extent].name, width)
+            shifted = {start: self._shifted(start, last, width) for start, mask in parts_of if mask}
         identity = self._identity([node], width)
         alone = [self._is_masked(x, node.axis) and _once(x, node.bodies) for x in node.bodies]
 
@@ -185,9 +190,14 @@ class Turned(Folds):
             for start, mask in parts_of:
                 at, found, own = Where(node.axis, start, width, mask.name if mask else None), [], dict(inside)
                 for body, nothing, once in zip(node.bodies, identity, alone, strict=True):
-                    loaded = mask and once  # with the identity of the only one that it is for
-                    x = self.value(body, own, replace(at, nothing=nothing.name) if loaded else at)
-                    x = self.widened(x, width)
+                    loaded = mask and once and not shifted  # with the identity of the only one that it is for
+                    if mask and shifted:
+                        first, order = shifted[start]
+                        x = self.widened(self.value(body, own, Where(node.axis, first, width)), width)
+                        x = t.call("@llvm.x86.avx2.permps", x.lane, width, x, order)
+                    else:
+                        x = self.value(body, own, replace(at, nothing=nothing.name) if loaded else at)
+                        x = self.widened(x, width)
                     found.append(t.let(f"select {mask}, {x}, {nothing}", x.lane, width) if mask and not loaded else x)
                 parts.append(found)
             if sums is not None:
@@ -236,6 +246,19 @@ class Turned(Folds):
         left = self.splat(Lanes(self._narrow(extent), "i32"), width)
         masks = [None if there else self._below(left, int(first)) for first, there in zip(firsts, surely, strict=True)]
         return list(zip(firsts, masks, strict=True))
+
+    def _may_shift(self, node: Fold, width: int) -> bool:
+        """Whether the last part of a row is read as it ends, and brought to its lanes: where elements have no loads with a mask, and a row is as long as a part."""
+        loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.when is None]
+        small = any(self.without_masks(x.leaf.dtype) for x in loads)
+        floats = all(dtype.lane == "float" for dtype in node.dtypes)
+        return small and floats and self.machine.permutes and width == EIGHT and self.least >= width
+
+    def _shifted(self, start: str, last: str, width: int) -> tuple[str, Lanes]:
+        """Where a part is read that begins there, or at the last place, and which lanes it takes from that."""
+        t, first = self.text, self.text.lesser(start, last)
+        by = self.splat(Lanes(self._narrow(t.index("sub", start, first)), "i32"), width)
+        return first, t.let(f"add {by}, {self.iota('i32', width).split('> ', 1)[1]}", "i32", width)
 
     def _in_turn(
         self,
