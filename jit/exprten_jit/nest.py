@@ -37,13 +37,14 @@ ONE = named_axis("one")  # the axis of a kernel without axes: a single step
 
 @dataclass(frozen=True)
 class Machine:
-    """What must be known of a processor: register width, element widths it can load and store under a mask, whether it has stores that pass the caches by,
-    AVX-512's instructions that multiply by powers of two, add products of integers of 16 bits, take the greater or the lesser of two, and AVX2's that permutes lanes.
+    """What must be known of a processor: register width, element widths of which some can be loaded and stored, whether it has stores that pass the caches by,
+    registers for masks, AVX-512's instructions that multiply by powers of two, add products of integers of 16 bits, take the greater or the lesser of two, and AVX2's that permutes lanes.
     """
 
     vector_bits: int
     masked_bits: frozenset[int]
     streams: bool = False
+    masks: bool = False
     scales: bool = False
     dots: bool = False
     permutes: bool = False

@@ -88,7 +88,7 @@ class _Emitter(Packing):
         self.tile = tile(gemm, machine)
         super().__init__(gemm.inner, self.tile.lanes)
         self.gemm = gemm
-        self.masked = gemm.c.bits in machine.masked_bits and (8 in machine.masked_bits or gemm.c.bits > 16)
+        self.masked = gemm.c.bits in machine.masked_bits and (machine.masks or gemm.c.bits > 16)
         self.fused = fused
 
     def module(self) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-_NAME = re.compile(r"@llvm\.masked\.(load|store)\.v(\d+)(f16|bf16|i16)\.p0")
-_LANES = {"f16": "half", "bf16": "bfloat", "i16": "i16"}
-SIZE = 2  # bytes of such an element
+_NAME = re.compile(r"@llvm\.masked\.(load|store)\.v(\d+)(f16|bf16|i16|i8)\.p0")
+_LANES = {"f16": "half", "bf16": "bfloat", "i16": "i16", "i8": "i8"}
+MOST = 2  # bytes of such an element
 
 
 def first_of(mask: str) -> int | None:
@@ -36,7 +36,8 @@ def definition(function: str) -> str:
     loads = what == "load"
     given = f"ptr %p, i32 %align, <{count} x i1> %mask, {kind} %nothing"
     given = given if loads else f"{kind} %x, ptr %p, i32 %align, <{count} x i1> %mask"
-    passed = given.replace("i32 %align", f"i32 {SIZE}")
+    size = 1 if found[3] == "i8" else MOST
+    passed = given.replace("i32 %align", f"i32 {size}")
     lines = [
         f"define internal {kind if loads else 'void'} {own(function)}({given}) {{",
         f"  %bits = bitcast <{count} x i1> %mask to i{count}",
@@ -50,7 +51,7 @@ def definition(function: str) -> str:
         f"  {'%all = ' if loads else ''}call {kind if loads else 'void'} {function}({passed})",
         f"  ret {kind + ' %all' if loads else 'void'}",
         "some:",
-        *(_loads(count, kind) if loads else _stores(count, kind)),
+        *(_loads(count, size, kind) if loads else _stores(count, size, kind)),
         "}",
     ]
     return "\n".join(lines)
@@ -68,81 +69,83 @@ def in_place(functions: str, declared: Iterable[str]) -> tuple[str, list[str]]:
     return functions, [*sorted(counts), *made]
 
 
-def _steps(count: int) -> Iterator[tuple[int, int, int]]:
-    """The numbers of lanes of a part, its bits, and the bits of half of it, down to two lanes."""
+def _steps(count: int, size: int) -> Iterator[tuple[int, int]]:
+    """The numbers of lanes of a part, down to two, and the bits of half of it."""
     while count > 1:
-        yield count, count * SIZE * 8, count * SIZE * 4
+        yield count, count * size * 4
         count //= 2
 
 
-def _loads(count: int, kind: str) -> Iterator[str]:
-    last, back = f"i{count * SIZE * 8}", ""
-
-    def done(value: str) -> Iterator[str]:
-        yield f"  %as{value[1:]} = bitcast {last} {value} to {kind}"
-        yield f"  %to{value[1:]} = select <{count} x i1> %mask, {kind} %as{value[1:]}, {kind} %nothing"
-        yield f"  ret {kind} %to{value[1:]}"
-
-    def widened(value: str, bits: int) -> Iterator[str]:
-        whole = bits == count * SIZE * 8
-        yield f"  {value} = {'bitcast' if whole else 'zext'} i{bits} {value}.own to {last}"
-        yield from done(value)
-
-    for lanes, bits, half in _steps(count):
-        if not back:
-            yield f"  %all{lanes} = icmp eq i64 %n, {lanes}"
-            yield f"  br i1 %all{lanes}, label %whole{lanes}, label %less{lanes}"
-            yield f"whole{lanes}:"
-            yield f"  %w{lanes}.own = load i{bits}, ptr %p, align {SIZE}"
-            yield from widened(f"%w{lanes}", bits)
-            yield f"less{lanes}:"
-        back = str(lanes)
-        yield f"  %two{lanes} = icmp uge i64 %n, {lanes // 2}"
+def _loads(count: int, size: int, kind: str) -> Iterator[str]:
+    """A part of which more than a half is asked for is that half, and the last one as long, of which the first lanes are shifted out."""
+    lane = kind.rsplit(maxsplit=1)[-1][:-1]
+    yield f"  %whole = icmp eq i64 %n, {count}"
+    yield "  br i1 %whole, label %full, label %less"
+    yield "full:"
+    yield f"  %every = load {kind}, ptr %p, align {size}"
+    yield f"  ret {kind} %every"
+    yield "less:"
+    for lanes, half in _steps(count, size):
+        side = lanes // 2
+        yield f"  %two{lanes} = icmp uge i64 %n, {side}"
         yield f"  br i1 %two{lanes}, label %both{lanes}, label %few{lanes}"
         yield f"both{lanes}:"
-        yield f"  %l{lanes} = load i{half}, ptr %p, align {SIZE}"
-        yield f"  %at{lanes} = sub i64 %n, {lanes // 2}"
-        yield f"  %q{lanes} = getelementptr i{SIZE * 8}, ptr %p, i64 %at{lanes}"
-        yield f"  %r{lanes} = load i{half}, ptr %q{lanes}, align {SIZE}"
-        yield f"  %lw{lanes} = zext i{half} %l{lanes} to i{bits}"
-        yield f"  %rw{lanes} = zext i{half} %r{lanes} to i{bits}"
-        yield f"  %by{lanes} = mul i64 %at{lanes}, {SIZE * 8}"
-        yield f"  %by{lanes}.own = {_resized('i64', f'i{bits}')} i64 %by{lanes} to i{bits}"
-        yield f"  %rs{lanes} = shl i{bits} %rw{lanes}, %by{lanes}.own"
-        yield f"  %b{lanes}.own = or i{bits} %lw{lanes}, %rs{lanes}"
-        yield from widened(f"%b{lanes}", bits)
+        yield f"  %first{lanes} = load i{half}, ptr %p, align {size}"
+        yield f"  %at{lanes} = sub i64 %n, {side}"
+        yield f"  %q{lanes} = getelementptr {lane}, ptr %p, i64 %at{lanes}"
+        yield f"  %last{lanes} = load i{half}, ptr %q{lanes}, align {size}"
+        yield f"  %left{lanes} = sub i64 {lanes}, %n"
+        yield f"  %bits{lanes} = mul i64 %left{lanes}, {size * 8}"
+        yield f"  %less{lanes} = sub i64 %bits{lanes}, 1"  # a shift by all bits is none
+        yield f"  %by{lanes} = {_resized(64, half)} i64 %less{lanes} to i{half}"
+        yield f"  %most{lanes} = lshr i{half} %last{lanes}, %by{lanes}"
+        yield f"  %rest{lanes} = lshr i{half} %most{lanes}, 1"
+        yield f"  %a{lanes} = bitcast i{half} %first{lanes} to <{side} x {lane}>"
+        yield f"  %b{lanes} = bitcast i{half} %rest{lanes} to <{side} x {lane}>"
+        yield f"  %ab{lanes} = {_beside(f'%a{lanes}', f'%b{lanes}', side, lane, lanes)}"
+        found = f"%ab{lanes}"
+        if lanes < count:
+            yield f"  %z{lanes} = {_beside(found, 'zeroinitializer', lanes, lane, count)}"
+            found = f"%z{lanes}"
+        yield f"  %to{lanes} = select <{count} x i1> %mask, {kind} {found}, {kind} %nothing"
+        yield f"  ret {kind} %to{lanes}"
         yield f"few{lanes}:"
     yield f"  ret {kind} %nothing"
 
 
-def _stores(count: int, kind: str) -> Iterator[str]:
-    yield f"  %x{count} = bitcast {kind} %x to i{count * SIZE * 8}"
-    yield f"  %all = icmp eq i64 %n, {count}"
-    yield "  br i1 %all, label %whole, label %less"
-    yield "whole:"
-    yield f"  store i{count * SIZE * 8} %x{count}, ptr %p, align {SIZE}"
+def _beside(a: str, b: str, many: int, lane: str, count: int) -> str:
+    """Two vectors of so many lanes as one; what is behind both is the second one's first lane."""
+    order = ", ".join(f"i32 {min(k, many) if k >= 2 * many else k}" for k in range(count))
+    return f"shufflevector <{many} x {lane}> {a}, <{many} x {lane}> {b}, <{count} x i32> <{order}>"
+
+
+def _stores(count: int, size: int, kind: str) -> Iterator[str]:
+    """Parts whose lengths are powers of two, one behind the other."""
+    lane, value, place = kind.rsplit(maxsplit=1)[-1][:-1], "%x", "%p"
+    yield f"  %whole = icmp eq i64 %n, {count}"
+    yield "  br i1 %whole, label %full, label %less"
+    yield "full:"
+    yield f"  store {kind} %x, ptr %p, align {size}"
     yield "  ret void"
     yield "less:"
-    for lanes, bits, half in _steps(count):
-        yield f"  %two{lanes} = icmp uge i64 %n, {lanes // 2}"
-        yield f"  br i1 %two{lanes}, label %both{lanes}, label %few{lanes}"
-        yield f"both{lanes}:"
-        yield f"  %l{lanes} = trunc i{bits} %x{lanes} to i{half}"
-        yield f"  store i{half} %l{lanes}, ptr %p, align {SIZE}"
-        yield f"  %at{lanes} = sub i64 %n, {lanes // 2}"
-        yield f"  %by{lanes} = mul i64 %at{lanes}, {SIZE * 8}"
-        yield f"  %by{lanes}.own = {_resized('i64', f'i{bits}')} i64 %by{lanes} to i{bits}"
-        yield f"  %rs{lanes} = lshr i{bits} %x{lanes}, %by{lanes}.own"
-        yield f"  %r{lanes} = trunc i{bits} %rs{lanes} to i{half}"
-        yield f"  %q{lanes} = getelementptr i{SIZE * 8}, ptr %p, i64 %at{lanes}"
-        yield f"  store i{half} %r{lanes}, ptr %q{lanes}, align {SIZE}"
-        yield "  ret void"
-        yield f"few{lanes}:"
-        if lanes > 2:
-            yield f"  %x{lanes // 2} = trunc i{bits} %x{lanes} to i{half}"
+    for lanes, _ in _steps(count, size):
+        side = lanes // 2
+        low, high = (", ".join(f"i32 {k}" for k in range(first, first + side)) for first in (0, side))
+        given = f"<{lanes} x {lane}> {value}, <{lanes} x {lane}> poison"
+        yield f"  %low{lanes} = shufflevector {given}, <{side} x i32> <{low}>"
+        yield f"  %high{lanes} = shufflevector {given}, <{side} x i32> <{high}>"
+        yield f"  %bit{lanes} = and i64 %n, {side}"
+        yield f"  %there{lanes} = icmp ne i64 %bit{lanes}, 0"
+        yield f"  br i1 %there{lanes}, label %part{lanes}, label %next{lanes}"
+        yield f"part{lanes}:"
+        yield f"  store <{side} x {lane}> %low{lanes}, ptr {place}, align {size}"
+        yield f"  br label %next{lanes}"
+        yield f"next{lanes}:"
+        yield f"  %v{lanes} = select i1 %there{lanes}, <{side} x {lane}> %high{lanes}, <{side} x {lane}> %low{lanes}"
+        yield f"  %q{lanes} = getelementptr {lane}, ptr {place}, i64 %bit{lanes}"
+        value, place = f"%v{lanes}", f"%q{lanes}"
     yield "  ret void"
 
 
-def _resized(a: str, b: str) -> str:
-    wide, new = int(a[1:]), int(b[1:])
+def _resized(wide: int, new: int) -> str:
     return "bitcast" if wide == new else "zext" if wide < new else "trunc"

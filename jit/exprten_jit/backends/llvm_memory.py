@@ -16,7 +16,7 @@ from ..ir import Axis, Const, Leaf, Load, Store, Value, load
 from ..nest import Nest
 from ..pairs import twins
 from ..rewrite import affine, steps
-from .llvm_masked import SIZE, first_of
+from .llvm_masked import MOST, first_of
 from .llvm_narrow import even_and_odd, side_by_side
 from .llvm_ops import memory_suffix
 from .llvm_quotients import Quotients
@@ -313,7 +313,7 @@ class Memory(Quotients):
 
     def without_masks(self, dtype: DType) -> bool:
         """Whether a processor has no loads and stores of some lanes of such elements."""
-        return dtype.itemsize == SIZE and not self.registers_for_masks
+        return dtype.itemsize <= MOST and not self.registers_for_masks
 
     def _first_lanes(self, pointer: str, dtype: DType, count: int, some: int) -> Lanes:
         """So many elements in the first lanes, zeros in the others: in parts whose lengths are powers of two."""

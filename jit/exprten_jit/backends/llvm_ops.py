@@ -76,7 +76,7 @@ class Operations:
     @property
     def registers_for_masks(self) -> bool:
         """Whether the processor has such; elsewhere a mask is a vector, and what is stored with one takes as long as ten are."""
-        return 8 in self.machine.masked_bits
+        return self.machine.masks
 
     def iota(self, lane: str, count: int) -> str:
         return f"<{count} x {lane}> <{', '.join(f'{lane} {k}' for k in range(count))}>"

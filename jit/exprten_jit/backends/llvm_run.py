@@ -66,9 +66,9 @@ def machine() -> Machine:
     x86 = _llvm().get_process_triple().startswith("x86_64")
     if "+avx512bw" in features and "+avx512vl" in features:
         dots, ranges = "+avx512vnni" in features, "+avx512dq" in features
-        return Machine(512, frozenset((8, 16, 32, 64)), x86, scales=True, dots=dots, ranges=ranges)
+        return Machine(512, frozenset((8, 16, 32, 64)), x86, True, scales=True, dots=dots, ranges=ranges)
     if "+avx" in features:
-        return Machine(256, frozenset((16, 32, 64)), x86, permutes="+avx2" in features)
+        return Machine(256, frozenset((8, 16, 32, 64)), x86, permutes="+avx2" in features)
     return Machine(128, frozenset())  # SSE2 and NEON have no masked moves: the tail goes one element at a time
 
 
