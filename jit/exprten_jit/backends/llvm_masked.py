@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-_NAME = re.compile(r"@llvm\.masked\.(load|store)\.v(\d+)(f16|bf16|i16|i8)\.p0")
-_LANES = {"f16": "half", "bf16": "bfloat", "i16": "i16", "i8": "i8"}
+_NAME = re.compile(r"@llvm\.masked\.(load|store)\.v(\d+)(f16|i16|i8)\.p0")
+_LANES = {"f16": "half", "i16": "i16", "i8": "i8"}
 MOST = 2  # bytes of such an element
 
 
@@ -78,7 +78,9 @@ def _steps(count: int, size: int) -> Iterator[tuple[int, int]]:
 
 def _loads(count: int, size: int, kind: str) -> Iterator[str]:
     """A part of which more than a half is asked for is that half, and the last one as long, of which the first lanes are shifted out."""
-    lane = kind.rsplit(maxsplit=1)[-1][:-1]
+    lane = f"i{size * 8}"  # numbers are not looked at
+    bits_of = f"<{count} x {lane}>"
+    yield f"  %other = bitcast {kind} %nothing to {bits_of}"
     yield f"  %whole = icmp eq i64 %n, {count}"
     yield "  br i1 %whole, label %full, label %less"
     yield "full:"
@@ -107,8 +109,9 @@ def _loads(count: int, size: int, kind: str) -> Iterator[str]:
         if lanes < count:
             yield f"  %z{lanes} = {_beside(found, 'zeroinitializer', lanes, lane, count)}"
             found = f"%z{lanes}"
-        yield f"  %to{lanes} = select <{count} x i1> %mask, {kind} {found}, {kind} %nothing"
-        yield f"  ret {kind} %to{lanes}"
+        yield f"  %to{lanes} = select <{count} x i1> %mask, {bits_of} {found}, {bits_of} %other"
+        yield f"  %found{lanes} = bitcast {bits_of} %to{lanes} to {kind}"
+        yield f"  ret {kind} %found{lanes}"
         yield f"few{lanes}:"
     yield f"  ret {kind} %nothing"
 
@@ -121,7 +124,8 @@ def _beside(a: str, b: str, many: int, lane: str, count: int) -> str:
 
 def _stores(count: int, size: int, kind: str) -> Iterator[str]:
     """Parts whose lengths are powers of two, one behind the other."""
-    lane, value, place = kind.rsplit(maxsplit=1)[-1][:-1], "%x", "%p"
+    lane, value, place = f"i{size * 8}", "%own", "%p"
+    yield f"  %own = bitcast {kind} %x to <{count} x {lane}>"
     yield f"  %whole = icmp eq i64 %n, {count}"
     yield "  br i1 %whole, label %full, label %less"
     yield "full:"
