@@ -85,333 +85,345 @@ body5:
   %v42 = add nsw i64 %v41, 32
   br label %loop4
 after6:
+  %v63 = icmp sge i64 %v36, 8
+  %v64 = select i1 %v63, i64 %v34, i64 %v38
+  %v65 = sub i64 %v34, 8
   br label %loop7
 loop7:
-  %v63 = phi i64 [ %v40, %after6 ], [ %v64, %body8 ]
-  %v65 = icmp slt i64 %v63, %v38
-  br i1 %v65, label %body8, label %after9
+  %v66 = phi i64 [ %v40, %after6 ], [ %v67, %body8 ]
+  %v68 = icmp slt i64 %v66, %v64
+  br i1 %v68, label %body8, label %after9
 body8:
-  %v66 = getelementptr float, ptr %v8, i64 %v63
-  %v67 = load <8 x float>, ptr %v66, align 4
-  %v68 = add i64 %v35, %v63
-  %v69 = getelementptr float, ptr %v27, i64 %v68
-  store <8 x float> %v67, ptr %v69, align 4
-  %v64 = add nsw i64 %v63, 8
+  %v69 = call i64 @llvm.smin.i64(i64 %v66, i64 %v65)
+  %v70 = getelementptr float, ptr %v8, i64 %v69
+  %v71 = load <8 x float>, ptr %v70, align 4
+  %v72 = add i64 %v35, %v69
+  %v73 = getelementptr float, ptr %v27, i64 %v72
+  store <8 x float> %v71, ptr %v73, align 4
+  %v67 = add nsw i64 %v66, 8
   br label %loop7
 after9:
-  %v70 = icmp slt i64 %v38, %v34
-  br i1 %v70, label %then10, label %after11
+  %v74 = icmp slt i64 %v64, %v34
+  br i1 %v74, label %then10, label %after11
 then10:
-  %v71 = sub i64 %v34, %v38
-  %v72 = trunc i64 %v71 to i32
-  %v73 = insertelement <8 x i32> poison, i32 %v72, i32 0
-  %v74 = shufflevector <8 x i32> %v73, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v75 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v74
-  %v76 = getelementptr float, ptr %v8, i64 %v38
-  %v77 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v76, i32 4, <8 x i1> %v75, <8 x float> zeroinitializer)
-  %v78 = add i64 %v35, %v38
-  %v79 = getelementptr float, ptr %v27, i64 %v78
-  store <8 x float> %v77, ptr %v79, align 4
+  %v75 = sub i64 %v34, %v64
+  %v76 = trunc i64 %v75 to i32
+  %v77 = insertelement <8 x i32> poison, i32 %v76, i32 0
+  %v78 = shufflevector <8 x i32> %v77, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v79 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v78
+  %v80 = getelementptr float, ptr %v8, i64 %v64
+  %v81 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v80, i32 4, <8 x i1> %v79, <8 x float> zeroinitializer)
+  %v82 = add i64 %v35, %v64
+  %v83 = getelementptr float, ptr %v27, i64 %v82
+  store <8 x float> %v81, ptr %v83, align 4
   br label %after11
 after11:
-  %v80 = sub i64 %v34, %v31
-  %v81 = sub i64 %v26, %v25
-  %v82 = icmp sle i64 %v80, 128
-  %v83 = icmp eq i64 %v14, %v80
-  %v84 = and i1 %v82, %v83
-  %v85 = icmp eq i64 %v18, %v80
-  %v86 = and i1 %v84, %v85
-  %v87 = udiv i64 512, %v80
-  %v88 = or i64 %v87, 1
-  %v89 = call i64 @llvm.ctlz.i64(i64 %v88, i1 true)
-  %v90 = lshr i64 -9223372036854775808, %v89
-  %v91 = call i64 @llvm.smin.i64(i64 %v90, i64 %v81)
-  %v92 = select i1 %v86, i64 %v91, i64 1
-  %v93 = mul i64 %v92, %v80
+  %v84 = sub i64 %v34, %v31
+  %v85 = sub i64 %v26, %v25
+  %v86 = icmp sle i64 %v84, 128
+  %v87 = icmp eq i64 %v14, %v84
+  %v88 = and i1 %v86, %v87
+  %v89 = icmp eq i64 %v18, %v84
+  %v90 = and i1 %v88, %v89
+  %v91 = udiv i64 512, %v84
+  %v92 = or i64 %v91, 1
+  %v93 = call i64 @llvm.ctlz.i64(i64 %v92, i1 true)
+  %v94 = lshr i64 -9223372036854775808, %v93
+  %v95 = call i64 @llvm.smin.i64(i64 %v94, i64 %v85)
+  %v96 = select i1 %v90, i64 %v95, i64 1
+  %v97 = mul i64 %v96, %v84
   br label %while12
 while12:
-  %v94 = phi i64 [ %v80, %after11 ], [ %v105, %after17 ]
-  %v95 = icmp slt i64 %v94, %v93
-  br i1 %v95, label %body13, label %after14
+  %v98 = phi i64 [ %v84, %after11 ], [ %v109, %after17 ]
+  %v99 = icmp slt i64 %v98, %v97
+  br i1 %v99, label %body13, label %after14
 body13:
-  %v96 = sub i64 %v93, %v94
-  %v97 = call i64 @llvm.smin.i64(i64 %v94, i64 %v96)
+  %v100 = sub i64 %v97, %v98
+  %v101 = call i64 @llvm.smin.i64(i64 %v98, i64 %v100)
   br label %while15
 while15:
-  %v98 = phi i64 [ 0, %body13 ], [ %v104, %body16 ]
-  %v99 = icmp slt i64 %v98, %v97
-  br i1 %v99, label %body16, label %after17
+  %v102 = phi i64 [ 0, %body13 ], [ %v108, %body16 ]
+  %v103 = icmp slt i64 %v102, %v101
+  br i1 %v103, label %body16, label %after17
 body16:
-  %v100 = add i64 %v94, %v98
-  %v101 = getelementptr float, ptr %v27, i64 %v98
-  %v102 = getelementptr float, ptr %v27, i64 %v100
-  %v103 = load <16 x float>, ptr %v101, align 4
-  store <16 x float> %v103, ptr %v102, align 4
-  %v104 = add i64 %v98, 16
+  %v104 = add i64 %v98, %v102
+  %v105 = getelementptr float, ptr %v27, i64 %v102
+  %v106 = getelementptr float, ptr %v27, i64 %v104
+  %v107 = load <16 x float>, ptr %v105, align 4
+  store <16 x float> %v107, ptr %v106, align 4
+  %v108 = add i64 %v102, 16
   br label %while15
 after17:
-  %v105 = mul i64 %v94, 2
+  %v109 = mul i64 %v98, 2
   br label %while12
 after14:
   br label %while18
 while18:
-  %v106 = phi i64 [ %v25, %after14 ], [ %v303, %after41 ]
-  %v107 = icmp slt i64 %v106, %v26
-  br i1 %v107, label %body19, label %after20
+  %v110 = phi i64 [ %v25, %after14 ], [ %v315, %after41 ]
+  %v111 = icmp slt i64 %v110, %v26
+  br i1 %v111, label %body19, label %after20
 body19:
-  %v108 = sub i64 %v26, %v106
-  %v109 = call i64 @llvm.smin.i64(i64 %v92, i64 %v108)
-  %v110 = mul i64 %v109, %v80
-  %v111 = add i64 %v31, %v110
-  %v112 = icmp sle i64 %v80, 8
-  %v113 = and i64 %v109, -4
-  %v114 = select i1 %v112, i64 %v113, i64 0
+  %v112 = sub i64 %v26, %v110
+  %v113 = call i64 @llvm.smin.i64(i64 %v96, i64 %v112)
+  %v114 = mul i64 %v113, %v84
+  %v115 = add i64 %v31, %v114
+  %v116 = icmp sle i64 %v84, 8
+  %v117 = and i64 %v113, -4
+  %v118 = select i1 %v116, i64 %v117, i64 0
   br label %loop21
 loop21:
-  %v115 = phi i64 [ 0, %body19 ], [ %v116, %body22 ]
-  %v117 = icmp slt i64 %v115, %v114
-  br i1 %v117, label %body22, label %after23
+  %v119 = phi i64 [ 0, %body19 ], [ %v120, %body22 ]
+  %v121 = icmp slt i64 %v119, %v118
+  br i1 %v121, label %body22, label %after23
 body22:
-  %v118 = add i64 %v106, %v115
-  %v119 = mul i64 %v115, %v80
-  %v120 = add i64 %v31, %v119
-  %v121 = mul i64 %v118, %v16
-  %v122 = getelementptr float, ptr %v4, i64 %v121
-  %v123 = load float, ptr %v122, align 4
-  %v124 = call float @llvm.sqrt.f32(float %v123)
-  %v125 = insertelement <8 x float> poison, float %v124, i32 0
-  %v126 = shufflevector <8 x float> %v125, <8 x float> poison, <8 x i32> zeroinitializer
-  %v127 = add i64 %v115, 1
-  %v128 = add i64 %v106, %v127
-  %v129 = mul i64 %v127, %v80
-  %v130 = add i64 %v31, %v129
-  %v131 = mul i64 %v128, %v16
-  %v132 = getelementptr float, ptr %v4, i64 %v131
-  %v133 = load float, ptr %v132, align 4
-  %v134 = call float @llvm.sqrt.f32(float %v133)
-  %v135 = insertelement <8 x float> poison, float %v134, i32 0
-  %v136 = shufflevector <8 x float> %v135, <8 x float> poison, <8 x i32> zeroinitializer
-  %v137 = add i64 %v115, 2
-  %v138 = add i64 %v106, %v137
-  %v139 = mul i64 %v137, %v80
-  %v140 = add i64 %v31, %v139
-  %v141 = mul i64 %v138, %v16
-  %v142 = getelementptr float, ptr %v4, i64 %v141
-  %v143 = load float, ptr %v142, align 4
-  %v144 = call float @llvm.sqrt.f32(float %v143)
-  %v145 = insertelement <8 x float> poison, float %v144, i32 0
-  %v146 = shufflevector <8 x float> %v145, <8 x float> poison, <8 x i32> zeroinitializer
-  %v147 = add i64 %v115, 3
-  %v148 = add i64 %v106, %v147
-  %v149 = mul i64 %v147, %v80
-  %v150 = add i64 %v31, %v149
-  %v151 = mul i64 %v148, %v16
-  %v152 = getelementptr float, ptr %v4, i64 %v151
-  %v153 = load float, ptr %v152, align 4
-  %v154 = call float @llvm.sqrt.f32(float %v153)
-  %v155 = insertelement <8 x float> poison, float %v154, i32 0
-  %v156 = shufflevector <8 x float> %v155, <8 x float> poison, <8 x i32> zeroinitializer
-  %v157 = add i64 %v35, %v120
-  %v158 = getelementptr float, ptr %v28, i64 %v157
-  store <8 x float> %v126, ptr %v158, align 4
-  %v159 = add i64 %v35, %v130
-  %v160 = getelementptr float, ptr %v28, i64 %v159
-  store <8 x float> %v136, ptr %v160, align 4
-  %v161 = add i64 %v35, %v140
+  %v122 = add i64 %v110, %v119
+  %v123 = mul i64 %v119, %v84
+  %v124 = add i64 %v31, %v123
+  %v125 = mul i64 %v122, %v16
+  %v126 = getelementptr float, ptr %v4, i64 %v125
+  %v127 = load float, ptr %v126, align 4
+  %v128 = call float @llvm.sqrt.f32(float %v127)
+  %v129 = insertelement <8 x float> poison, float %v128, i32 0
+  %v130 = shufflevector <8 x float> %v129, <8 x float> poison, <8 x i32> zeroinitializer
+  %v131 = add i64 %v119, 1
+  %v132 = add i64 %v110, %v131
+  %v133 = mul i64 %v131, %v84
+  %v134 = add i64 %v31, %v133
+  %v135 = mul i64 %v132, %v16
+  %v136 = getelementptr float, ptr %v4, i64 %v135
+  %v137 = load float, ptr %v136, align 4
+  %v138 = call float @llvm.sqrt.f32(float %v137)
+  %v139 = insertelement <8 x float> poison, float %v138, i32 0
+  %v140 = shufflevector <8 x float> %v139, <8 x float> poison, <8 x i32> zeroinitializer
+  %v141 = add i64 %v119, 2
+  %v142 = add i64 %v110, %v141
+  %v143 = mul i64 %v141, %v84
+  %v144 = add i64 %v31, %v143
+  %v145 = mul i64 %v142, %v16
+  %v146 = getelementptr float, ptr %v4, i64 %v145
+  %v147 = load float, ptr %v146, align 4
+  %v148 = call float @llvm.sqrt.f32(float %v147)
+  %v149 = insertelement <8 x float> poison, float %v148, i32 0
+  %v150 = shufflevector <8 x float> %v149, <8 x float> poison, <8 x i32> zeroinitializer
+  %v151 = add i64 %v119, 3
+  %v152 = add i64 %v110, %v151
+  %v153 = mul i64 %v151, %v84
+  %v154 = add i64 %v31, %v153
+  %v155 = mul i64 %v152, %v16
+  %v156 = getelementptr float, ptr %v4, i64 %v155
+  %v157 = load float, ptr %v156, align 4
+  %v158 = call float @llvm.sqrt.f32(float %v157)
+  %v159 = insertelement <8 x float> poison, float %v158, i32 0
+  %v160 = shufflevector <8 x float> %v159, <8 x float> poison, <8 x i32> zeroinitializer
+  %v161 = add i64 %v35, %v124
   %v162 = getelementptr float, ptr %v28, i64 %v161
-  store <8 x float> %v146, ptr %v162, align 4
-  %v163 = add i64 %v35, %v150
+  store <8 x float> %v130, ptr %v162, align 4
+  %v163 = add i64 %v35, %v134
   %v164 = getelementptr float, ptr %v28, i64 %v163
-  store <8 x float> %v156, ptr %v164, align 4
-  %v116 = add nsw i64 %v115, 4
+  store <8 x float> %v140, ptr %v164, align 4
+  %v165 = add i64 %v35, %v144
+  %v166 = getelementptr float, ptr %v28, i64 %v165
+  store <8 x float> %v150, ptr %v166, align 4
+  %v167 = add i64 %v35, %v154
+  %v168 = getelementptr float, ptr %v28, i64 %v167
+  store <8 x float> %v160, ptr %v168, align 4
+  %v120 = add nsw i64 %v119, 4
   br label %loop21
 after23:
   br label %loop24
 loop24:
-  %v165 = phi i64 [ %v114, %after23 ], [ %v166, %after29 ]
-  %v167 = icmp slt i64 %v165, %v109
-  br i1 %v167, label %body25, label %after26
+  %v169 = phi i64 [ %v118, %after23 ], [ %v170, %after29 ]
+  %v171 = icmp slt i64 %v169, %v113
+  br i1 %v171, label %body25, label %after26
 body25:
-  %v168 = add i64 %v106, %v165
-  %v169 = mul i64 %v165, %v80
-  %v170 = add i64 %v31, %v169
-  %v171 = mul i64 %v168, %v16
-  %v172 = getelementptr float, ptr %v4, i64 %v171
-  %v173 = load float, ptr %v172, align 4
-  %v174 = call float @llvm.sqrt.f32(float %v173)
-  %v175 = insertelement <8 x float> poison, float %v174, i32 0
-  %v176 = shufflevector <8 x float> %v175, <8 x float> poison, <8 x i32> zeroinitializer
+  %v172 = add i64 %v110, %v169
+  %v173 = mul i64 %v169, %v84
+  %v174 = add i64 %v31, %v173
+  %v175 = mul i64 %v172, %v16
+  %v176 = getelementptr float, ptr %v4, i64 %v175
+  %v177 = load float, ptr %v176, align 4
+  %v178 = call float @llvm.sqrt.f32(float %v177)
+  %v179 = insertelement <8 x float> poison, float %v178, i32 0
+  %v180 = shufflevector <8 x float> %v179, <8 x float> poison, <8 x i32> zeroinitializer
   br label %while27
 while27:
-  %v177 = phi i64 [ 0, %body25 ], [ %v182, %body28 ]
-  %v178 = icmp slt i64 %v177, %v80
-  br i1 %v178, label %body28, label %after29
+  %v181 = phi i64 [ 0, %body25 ], [ %v186, %body28 ]
+  %v182 = icmp slt i64 %v181, %v84
+  br i1 %v182, label %body28, label %after29
 body28:
-  %v179 = add i64 %v170, %v177
-  %v180 = add i64 %v35, %v179
-  %v181 = getelementptr float, ptr %v28, i64 %v180
-  store <8 x float> %v176, ptr %v181, align 4
-  %v182 = add i64 %v177, 8
+  %v183 = add i64 %v174, %v181
+  %v184 = add i64 %v35, %v183
+  %v185 = getelementptr float, ptr %v28, i64 %v184
+  store <8 x float> %v180, ptr %v185, align 4
+  %v186 = add i64 %v181, 8
   br label %while27
 after29:
-  %v166 = add nsw i64 %v165, 1
+  %v170 = add nsw i64 %v169, 1
   br label %loop24
 after26:
-  %v183 = mul i64 %v106, %v14
-  %v184 = mul i64 %v106, %v18
-  %v185 = add i64 %v106, 1
-  %v186 = mul i64 %v185, %v18
-  %v187 = mul i64 %v10, %v12
-  %v188 = icmp sge i64 %v187, 2097152
-  %v189 = icmp slt i64 %v111, 65536
-  %v190 = and i1 %v188, %v189
-  %v191 = icmp ne i64 %v18, %v111
-  %v192 = and i1 %v190, %v191
-  %v193 = sub i64 %v111, %v31
-  %v194 = and i64 %v193, -8
-  %v195 = add i64 %v31, %v194
-  %v196 = and i64 %v193, -32
-  %v197 = add i64 %v31, %v196
+  %v187 = mul i64 %v110, %v14
+  %v188 = mul i64 %v110, %v18
+  %v189 = add i64 %v110, 1
+  %v190 = mul i64 %v189, %v18
+  %v191 = mul i64 %v10, %v12
+  %v192 = icmp sge i64 %v191, 2097152
+  %v193 = icmp slt i64 %v115, 65536
+  %v194 = and i1 %v192, %v193
+  %v195 = icmp ne i64 %v18, %v115
+  %v196 = and i1 %v194, %v195
+  %v197 = sub i64 %v115, %v31
+  %v198 = and i64 %v197, -8
+  %v199 = add i64 %v31, %v198
+  %v200 = and i64 %v197, -32
+  %v201 = add i64 %v31, %v200
   br label %loop30
 loop30:
-  %v198 = phi i64 [ %v31, %after26 ], [ %v199, %after34 ]
-  %v200 = icmp slt i64 %v198, %v197
-  br i1 %v200, label %body31, label %after32
+  %v202 = phi i64 [ %v31, %after26 ], [ %v203, %after34 ]
+  %v204 = icmp slt i64 %v202, %v201
+  br i1 %v204, label %body31, label %after32
 body31:
-  br i1 %v192, label %then33, label %after34
+  br i1 %v196, label %then33, label %after34
 then33:
-  %v201 = add i64 %v186, %v198
-  %v202 = getelementptr float, ptr %v6, i64 %v201
-  call void @llvm.prefetch.p0(ptr %v202, i32 0, i32 2, i32 1)
-  %v203 = add i64 %v198, 16
-  %v204 = add i64 %v186, %v203
-  %v205 = getelementptr float, ptr %v6, i64 %v204
-  call void @llvm.prefetch.p0(ptr %v205, i32 0, i32 2, i32 1)
+  %v205 = add i64 %v190, %v202
+  %v206 = getelementptr float, ptr %v6, i64 %v205
+  call void @llvm.prefetch.p0(ptr %v206, i32 0, i32 2, i32 1)
+  %v207 = add i64 %v202, 16
+  %v208 = add i64 %v190, %v207
+  %v209 = getelementptr float, ptr %v6, i64 %v208
+  call void @llvm.prefetch.p0(ptr %v209, i32 0, i32 2, i32 1)
   br label %after34
 after34:
-  %v206 = add i64 %v198, 8
-  %v207 = add i64 %v198, 16
-  %v208 = add i64 %v198, 24
-  %v209 = add i64 %v35, %v198
-  %v210 = getelementptr float, ptr %v28, i64 %v209
-  %v211 = load <8 x float>, ptr %v210, align 4
-  %v212 = add i64 %v35, %v206
-  %v213 = getelementptr float, ptr %v28, i64 %v212
-  %v214 = load <8 x float>, ptr %v213, align 4
-  %v215 = add i64 %v35, %v207
-  %v216 = getelementptr float, ptr %v28, i64 %v215
-  %v217 = load <8 x float>, ptr %v216, align 4
-  %v218 = add i64 %v35, %v208
-  %v219 = getelementptr float, ptr %v28, i64 %v218
-  %v220 = load <8 x float>, ptr %v219, align 4
-  %v221 = add i64 %v184, %v198
-  %v222 = getelementptr float, ptr %v6, i64 %v221
-  %v223 = load <8 x float>, ptr %v222, align 4
-  %v224 = add i64 %v184, %v206
-  %v225 = getelementptr float, ptr %v6, i64 %v224
-  %v226 = load <8 x float>, ptr %v225, align 4
-  %v227 = add i64 %v184, %v207
-  %v228 = getelementptr float, ptr %v6, i64 %v227
-  %v229 = load <8 x float>, ptr %v228, align 4
-  %v230 = add i64 %v184, %v208
-  %v231 = getelementptr float, ptr %v6, i64 %v230
-  %v232 = load <8 x float>, ptr %v231, align 4
-  %v233 = fmul <8 x float> %v211, %v223
-  %v234 = fmul <8 x float> %v214, %v226
-  %v235 = fmul <8 x float> %v217, %v229
-  %v236 = fmul <8 x float> %v220, %v232
-  %v237 = add i64 %v35, %v198
-  %v238 = getelementptr float, ptr %v27, i64 %v237
-  %v239 = load <8 x float>, ptr %v238, align 4
-  %v240 = add i64 %v35, %v206
-  %v241 = getelementptr float, ptr %v27, i64 %v240
-  %v242 = load <8 x float>, ptr %v241, align 4
-  %v243 = add i64 %v35, %v207
-  %v244 = getelementptr float, ptr %v27, i64 %v243
-  %v245 = load <8 x float>, ptr %v244, align 4
-  %v246 = add i64 %v35, %v208
-  %v247 = getelementptr float, ptr %v27, i64 %v246
-  %v248 = load <8 x float>, ptr %v247, align 4
-  %v249 = fadd <8 x float> %v233, %v239
-  %v250 = fadd <8 x float> %v234, %v242
-  %v251 = fadd <8 x float> %v235, %v245
-  %v252 = fadd <8 x float> %v236, %v248
-  %v253 = add i64 %v183, %v198
-  %v254 = getelementptr float, ptr %v2, i64 %v253
-  store <8 x float> %v249, ptr %v254, align 4
-  %v255 = add i64 %v183, %v206
-  %v256 = getelementptr float, ptr %v2, i64 %v255
-  store <8 x float> %v250, ptr %v256, align 4
-  %v257 = add i64 %v183, %v207
+  %v210 = add i64 %v202, 8
+  %v211 = add i64 %v202, 16
+  %v212 = add i64 %v202, 24
+  %v213 = add i64 %v35, %v202
+  %v214 = getelementptr float, ptr %v28, i64 %v213
+  %v215 = load <8 x float>, ptr %v214, align 4
+  %v216 = add i64 %v35, %v210
+  %v217 = getelementptr float, ptr %v28, i64 %v216
+  %v218 = load <8 x float>, ptr %v217, align 4
+  %v219 = add i64 %v35, %v211
+  %v220 = getelementptr float, ptr %v28, i64 %v219
+  %v221 = load <8 x float>, ptr %v220, align 4
+  %v222 = add i64 %v35, %v212
+  %v223 = getelementptr float, ptr %v28, i64 %v222
+  %v224 = load <8 x float>, ptr %v223, align 4
+  %v225 = add i64 %v188, %v202
+  %v226 = getelementptr float, ptr %v6, i64 %v225
+  %v227 = load <8 x float>, ptr %v226, align 4
+  %v228 = add i64 %v188, %v210
+  %v229 = getelementptr float, ptr %v6, i64 %v228
+  %v230 = load <8 x float>, ptr %v229, align 4
+  %v231 = add i64 %v188, %v211
+  %v232 = getelementptr float, ptr %v6, i64 %v231
+  %v233 = load <8 x float>, ptr %v232, align 4
+  %v234 = add i64 %v188, %v212
+  %v235 = getelementptr float, ptr %v6, i64 %v234
+  %v236 = load <8 x float>, ptr %v235, align 4
+  %v237 = fmul <8 x float> %v215, %v227
+  %v238 = fmul <8 x float> %v218, %v230
+  %v239 = fmul <8 x float> %v221, %v233
+  %v240 = fmul <8 x float> %v224, %v236
+  %v241 = add i64 %v35, %v202
+  %v242 = getelementptr float, ptr %v27, i64 %v241
+  %v243 = load <8 x float>, ptr %v242, align 4
+  %v244 = add i64 %v35, %v210
+  %v245 = getelementptr float, ptr %v27, i64 %v244
+  %v246 = load <8 x float>, ptr %v245, align 4
+  %v247 = add i64 %v35, %v211
+  %v248 = getelementptr float, ptr %v27, i64 %v247
+  %v249 = load <8 x float>, ptr %v248, align 4
+  %v250 = add i64 %v35, %v212
+  %v251 = getelementptr float, ptr %v27, i64 %v250
+  %v252 = load <8 x float>, ptr %v251, align 4
+  %v253 = fadd <8 x float> %v237, %v243
+  %v254 = fadd <8 x float> %v238, %v246
+  %v255 = fadd <8 x float> %v239, %v249
+  %v256 = fadd <8 x float> %v240, %v252
+  %v257 = add i64 %v187, %v202
   %v258 = getelementptr float, ptr %v2, i64 %v257
-  store <8 x float> %v251, ptr %v258, align 4
-  %v259 = add i64 %v183, %v208
+  store <8 x float> %v253, ptr %v258, align 4
+  %v259 = add i64 %v187, %v210
   %v260 = getelementptr float, ptr %v2, i64 %v259
-  store <8 x float> %v252, ptr %v260, align 4
-  %v199 = add nsw i64 %v198, 32
+  store <8 x float> %v254, ptr %v260, align 4
+  %v261 = add i64 %v187, %v211
+  %v262 = getelementptr float, ptr %v2, i64 %v261
+  store <8 x float> %v255, ptr %v262, align 4
+  %v263 = add i64 %v187, %v212
+  %v264 = getelementptr float, ptr %v2, i64 %v263
+  store <8 x float> %v256, ptr %v264, align 4
+  %v203 = add nsw i64 %v202, 32
   br label %loop30
 after32:
-  %v261 = icmp slt i64 %v197, %v111
-  %v262 = and i1 %v261, %v192
-  br i1 %v262, label %then35, label %after36
+  %v265 = icmp slt i64 %v201, %v115
+  %v266 = and i1 %v265, %v196
+  br i1 %v266, label %then35, label %after36
 then35:
-  %v263 = add i64 %v186, %v197
-  %v264 = getelementptr float, ptr %v6, i64 %v263
-  call void @llvm.prefetch.p0(ptr %v264, i32 0, i32 2, i32 1)
-  %v265 = add i64 %v197, 16
-  %v266 = add i64 %v186, %v265
-  %v267 = getelementptr float, ptr %v6, i64 %v266
-  call void @llvm.prefetch.p0(ptr %v267, i32 0, i32 2, i32 1)
+  %v267 = add i64 %v190, %v201
+  %v268 = getelementptr float, ptr %v6, i64 %v267
+  call void @llvm.prefetch.p0(ptr %v268, i32 0, i32 2, i32 1)
+  %v269 = add i64 %v201, 16
+  %v270 = add i64 %v190, %v269
+  %v271 = getelementptr float, ptr %v6, i64 %v270
+  call void @llvm.prefetch.p0(ptr %v271, i32 0, i32 2, i32 1)
   br label %after36
 after36:
+  %v272 = icmp sge i64 %v197, 8
+  %v273 = icmp eq ptr %v6, %v2
+  %v274 = or i1 false, %v273
+  %v275 = xor i1 %v274, true
+  %v276 = and i1 %v272, %v275
+  %v277 = select i1 %v276, i64 %v115, i64 %v199
+  %v278 = sub i64 %v115, 8
   br label %loop37
 loop37:
-  %v268 = phi i64 [ %v197, %after36 ], [ %v269, %body38 ]
-  %v270 = icmp slt i64 %v268, %v195
-  br i1 %v270, label %body38, label %after39
+  %v279 = phi i64 [ %v201, %after36 ], [ %v280, %body38 ]
+  %v281 = icmp slt i64 %v279, %v277
+  br i1 %v281, label %body38, label %after39
 body38:
-  %v271 = add i64 %v35, %v268
-  %v272 = getelementptr float, ptr %v28, i64 %v271
-  %v273 = load <8 x float>, ptr %v272, align 4
-  %v274 = add i64 %v184, %v268
-  %v275 = getelementptr float, ptr %v6, i64 %v274
-  %v276 = load <8 x float>, ptr %v275, align 4
-  %v277 = fmul <8 x float> %v273, %v276
-  %v278 = add i64 %v35, %v268
-  %v279 = getelementptr float, ptr %v27, i64 %v278
-  %v280 = load <8 x float>, ptr %v279, align 4
-  %v281 = fadd <8 x float> %v277, %v280
-  %v282 = add i64 %v183, %v268
-  %v283 = getelementptr float, ptr %v2, i64 %v282
-  store <8 x float> %v281, ptr %v283, align 4
-  %v269 = add nsw i64 %v268, 8
+  %v282 = call i64 @llvm.smin.i64(i64 %v279, i64 %v278)
+  %v283 = add i64 %v35, %v282
+  %v284 = getelementptr float, ptr %v28, i64 %v283
+  %v285 = load <8 x float>, ptr %v284, align 4
+  %v286 = add i64 %v188, %v282
+  %v287 = getelementptr float, ptr %v6, i64 %v286
+  %v288 = load <8 x float>, ptr %v287, align 4
+  %v289 = fmul <8 x float> %v285, %v288
+  %v290 = add i64 %v35, %v282
+  %v291 = getelementptr float, ptr %v27, i64 %v290
+  %v292 = load <8 x float>, ptr %v291, align 4
+  %v293 = fadd <8 x float> %v289, %v292
+  %v294 = add i64 %v187, %v282
+  %v295 = getelementptr float, ptr %v2, i64 %v294
+  store <8 x float> %v293, ptr %v295, align 4
+  %v280 = add nsw i64 %v279, 8
   br label %loop37
 after39:
-  %v284 = icmp slt i64 %v195, %v111
-  br i1 %v284, label %then40, label %after41
+  %v296 = icmp slt i64 %v277, %v115
+  br i1 %v296, label %then40, label %after41
 then40:
-  %v285 = sub i64 %v111, %v195
-  %v286 = trunc i64 %v285 to i32
-  %v287 = insertelement <8 x i32> poison, i32 %v286, i32 0
-  %v288 = shufflevector <8 x i32> %v287, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v289 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v288
-  %v290 = add i64 %v35, %v195
-  %v291 = getelementptr float, ptr %v28, i64 %v290
-  %v292 = load <8 x float>, ptr %v291, align 4
-  %v293 = add i64 %v184, %v195
-  %v294 = getelementptr float, ptr %v6, i64 %v293
-  %v295 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v294, i32 4, <8 x i1> %v289, <8 x float> zeroinitializer)
-  %v296 = fmul <8 x float> %v292, %v295
-  %v297 = add i64 %v35, %v195
-  %v298 = getelementptr float, ptr %v27, i64 %v297
-  %v299 = load <8 x float>, ptr %v298, align 4
-  %v300 = fadd <8 x float> %v296, %v299
-  %v301 = add i64 %v183, %v195
-  %v302 = getelementptr float, ptr %v2, i64 %v301
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v300, ptr %v302, i32 4, <8 x i1> %v289)
+  %v297 = sub i64 %v115, %v277
+  %v298 = trunc i64 %v297 to i32
+  %v299 = insertelement <8 x i32> poison, i32 %v298, i32 0
+  %v300 = shufflevector <8 x i32> %v299, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v301 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v300
+  %v302 = add i64 %v35, %v277
+  %v303 = getelementptr float, ptr %v28, i64 %v302
+  %v304 = load <8 x float>, ptr %v303, align 4
+  %v305 = add i64 %v188, %v277
+  %v306 = getelementptr float, ptr %v6, i64 %v305
+  %v307 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v306, i32 4, <8 x i1> %v301, <8 x float> zeroinitializer)
+  %v308 = fmul <8 x float> %v304, %v307
+  %v309 = add i64 %v35, %v277
+  %v310 = getelementptr float, ptr %v27, i64 %v309
+  %v311 = load <8 x float>, ptr %v310, align 4
+  %v312 = fadd <8 x float> %v308, %v311
+  %v313 = add i64 %v187, %v277
+  %v314 = getelementptr float, ptr %v2, i64 %v313
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v312, ptr %v314, i32 4, <8 x i1> %v301)
   br label %after41
 after41:
-  %v303 = add i64 %v106, %v92
+  %v315 = add i64 %v110, %v96
   br label %while18
 after20:
   br label %while1

@@ -1,10 +1,11 @@
 @zeros = internal constant [64 x i8] zeroinitializer, align 64
+declare i64 @llvm.smin.i64(i64, i64)
 declare <8 x float> @llvm.masked.load.v8f32.p0(ptr, i32 immarg, <8 x i1>, <8 x float>)
 declare void @llvm.masked.store.v8f32.p0(<8 x float>, ptr, i32 immarg, <8 x i1>)
 declare void @parallel(ptr, ptr, i64, i64, i64)
 define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
-  %v201 = alloca i64, align 64
+  %v209 = alloca i64, align 64
   %words = load ptr, ptr %context
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1
@@ -163,83 +164,91 @@ body2:
   %v31 = add nsw i64 %v30, 32
   br label %loop1
 after3:
+  %v140 = icmp sge i64 %v25, 8
+  %v141 = icmp eq ptr %v4, %v2
+  %v142 = or i1 false, %v141
+  %v143 = xor i1 %v142, true
+  %v144 = and i1 %v140, %v143
+  %v145 = select i1 %v144, i64 %high, i64 %v27
+  %v146 = sub i64 %high, 8
   br label %loop4
 loop4:
-  %v140 = phi i64 [ %v29, %after3 ], [ %v141, %body5 ]
-  %v142 = icmp slt i64 %v140, %v27
-  br i1 %v142, label %body5, label %after6
+  %v147 = phi i64 [ %v29, %after3 ], [ %v148, %body5 ]
+  %v149 = icmp slt i64 %v147, %v145
+  br i1 %v149, label %body5, label %after6
 body5:
-  %v143 = getelementptr float, ptr %v4, i64 %v140
-  %v144 = load <8 x float>, ptr %v143, align 4
-  %v145 = add i64 %v17, %v140
-  %v146 = getelementptr float, ptr %v4, i64 %v145
-  %v147 = load <8 x float>, ptr %v146, align 4
-  %v148 = fadd <8 x float> %v144, %v147
-  %v149 = add i64 %v12, %v140
-  %v150 = getelementptr float, ptr %v4, i64 %v149
-  %v151 = load <8 x float>, ptr %v150, align 4
-  %v152 = add i64 %v19, %v140
-  %v153 = getelementptr float, ptr %v4, i64 %v152
-  %v154 = load <8 x float>, ptr %v153, align 4
-  %v155 = fadd <8 x float> %v151, %v154
-  %v156 = fadd <8 x float> %v148, %v155
-  %v157 = fmul <8 x float> %v156, splat (float 0x3FD0000000000000)
-  %v158 = fsub <8 x float> %v144, %v157
-  %v159 = fsub <8 x float> %v151, %v157
-  %v160 = fsub <8 x float> %v147, %v157
-  %v161 = fsub <8 x float> %v154, %v157
-  %v162 = getelementptr float, ptr %v2, i64 %v140
-  store <8 x float> %v158, ptr %v162, align 4
-  %v163 = add i64 %v10, %v140
-  %v164 = getelementptr float, ptr %v2, i64 %v163
-  store <8 x float> %v159, ptr %v164, align 4
-  %v165 = add i64 %v21, %v140
-  %v166 = getelementptr float, ptr %v2, i64 %v165
-  store <8 x float> %v160, ptr %v166, align 4
-  %v167 = add i64 %v23, %v140
-  %v168 = getelementptr float, ptr %v2, i64 %v167
-  store <8 x float> %v161, ptr %v168, align 4
-  %v141 = add nsw i64 %v140, 8
+  %v150 = call i64 @llvm.smin.i64(i64 %v147, i64 %v146)
+  %v151 = getelementptr float, ptr %v4, i64 %v150
+  %v152 = load <8 x float>, ptr %v151, align 4
+  %v153 = add i64 %v17, %v150
+  %v154 = getelementptr float, ptr %v4, i64 %v153
+  %v155 = load <8 x float>, ptr %v154, align 4
+  %v156 = fadd <8 x float> %v152, %v155
+  %v157 = add i64 %v12, %v150
+  %v158 = getelementptr float, ptr %v4, i64 %v157
+  %v159 = load <8 x float>, ptr %v158, align 4
+  %v160 = add i64 %v19, %v150
+  %v161 = getelementptr float, ptr %v4, i64 %v160
+  %v162 = load <8 x float>, ptr %v161, align 4
+  %v163 = fadd <8 x float> %v159, %v162
+  %v164 = fadd <8 x float> %v156, %v163
+  %v165 = fmul <8 x float> %v164, splat (float 0x3FD0000000000000)
+  %v166 = fsub <8 x float> %v152, %v165
+  %v167 = fsub <8 x float> %v159, %v165
+  %v168 = fsub <8 x float> %v155, %v165
+  %v169 = fsub <8 x float> %v162, %v165
+  %v170 = getelementptr float, ptr %v2, i64 %v150
+  store <8 x float> %v166, ptr %v170, align 4
+  %v171 = add i64 %v10, %v150
+  %v172 = getelementptr float, ptr %v2, i64 %v171
+  store <8 x float> %v167, ptr %v172, align 4
+  %v173 = add i64 %v21, %v150
+  %v174 = getelementptr float, ptr %v2, i64 %v173
+  store <8 x float> %v168, ptr %v174, align 4
+  %v175 = add i64 %v23, %v150
+  %v176 = getelementptr float, ptr %v2, i64 %v175
+  store <8 x float> %v169, ptr %v176, align 4
+  %v148 = add nsw i64 %v147, 8
   br label %loop4
 after6:
-  %v169 = icmp slt i64 %v27, %high
-  br i1 %v169, label %then7, label %after8
+  %v177 = icmp slt i64 %v145, %high
+  br i1 %v177, label %then7, label %after8
 then7:
-  %v170 = sub i64 %high, %v27
-  %v171 = trunc i64 %v170 to i32
-  %v172 = insertelement <8 x i32> poison, i32 %v171, i32 0
-  %v173 = shufflevector <8 x i32> %v172, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v174 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v173
-  %v175 = getelementptr float, ptr %v4, i64 %v27
-  %v176 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v175, i32 4, <8 x i1> %v174, <8 x float> zeroinitializer)
-  %v177 = add i64 %v17, %v27
-  %v178 = getelementptr float, ptr %v4, i64 %v177
-  %v179 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v178, i32 4, <8 x i1> %v174, <8 x float> zeroinitializer)
-  %v180 = fadd <8 x float> %v176, %v179
-  %v181 = add i64 %v12, %v27
-  %v182 = getelementptr float, ptr %v4, i64 %v181
-  %v183 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v182, i32 4, <8 x i1> %v174, <8 x float> zeroinitializer)
-  %v184 = add i64 %v19, %v27
-  %v185 = getelementptr float, ptr %v4, i64 %v184
-  %v186 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v185, i32 4, <8 x i1> %v174, <8 x float> zeroinitializer)
-  %v187 = fadd <8 x float> %v183, %v186
-  %v188 = fadd <8 x float> %v180, %v187
-  %v189 = fmul <8 x float> %v188, splat (float 0x3FD0000000000000)
-  %v190 = fsub <8 x float> %v176, %v189
-  %v191 = fsub <8 x float> %v183, %v189
-  %v192 = fsub <8 x float> %v179, %v189
-  %v193 = fsub <8 x float> %v186, %v189
-  %v194 = getelementptr float, ptr %v2, i64 %v27
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v190, ptr %v194, i32 4, <8 x i1> %v174)
-  %v195 = add i64 %v10, %v27
-  %v196 = getelementptr float, ptr %v2, i64 %v195
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v191, ptr %v196, i32 4, <8 x i1> %v174)
-  %v197 = add i64 %v21, %v27
-  %v198 = getelementptr float, ptr %v2, i64 %v197
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v192, ptr %v198, i32 4, <8 x i1> %v174)
-  %v199 = add i64 %v23, %v27
-  %v200 = getelementptr float, ptr %v2, i64 %v199
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v193, ptr %v200, i32 4, <8 x i1> %v174)
+  %v178 = sub i64 %high, %v145
+  %v179 = trunc i64 %v178 to i32
+  %v180 = insertelement <8 x i32> poison, i32 %v179, i32 0
+  %v181 = shufflevector <8 x i32> %v180, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v182 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v181
+  %v183 = getelementptr float, ptr %v4, i64 %v145
+  %v184 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v183, i32 4, <8 x i1> %v182, <8 x float> zeroinitializer)
+  %v185 = add i64 %v17, %v145
+  %v186 = getelementptr float, ptr %v4, i64 %v185
+  %v187 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v186, i32 4, <8 x i1> %v182, <8 x float> zeroinitializer)
+  %v188 = fadd <8 x float> %v184, %v187
+  %v189 = add i64 %v12, %v145
+  %v190 = getelementptr float, ptr %v4, i64 %v189
+  %v191 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v190, i32 4, <8 x i1> %v182, <8 x float> zeroinitializer)
+  %v192 = add i64 %v19, %v145
+  %v193 = getelementptr float, ptr %v4, i64 %v192
+  %v194 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v193, i32 4, <8 x i1> %v182, <8 x float> zeroinitializer)
+  %v195 = fadd <8 x float> %v191, %v194
+  %v196 = fadd <8 x float> %v188, %v195
+  %v197 = fmul <8 x float> %v196, splat (float 0x3FD0000000000000)
+  %v198 = fsub <8 x float> %v184, %v197
+  %v199 = fsub <8 x float> %v191, %v197
+  %v200 = fsub <8 x float> %v187, %v197
+  %v201 = fsub <8 x float> %v194, %v197
+  %v202 = getelementptr float, ptr %v2, i64 %v145
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v198, ptr %v202, i32 4, <8 x i1> %v182)
+  %v203 = add i64 %v10, %v145
+  %v204 = getelementptr float, ptr %v2, i64 %v203
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v199, ptr %v204, i32 4, <8 x i1> %v182)
+  %v205 = add i64 %v21, %v145
+  %v206 = getelementptr float, ptr %v2, i64 %v205
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v200, ptr %v206, i32 4, <8 x i1> %v182)
+  %v207 = add i64 %v23, %v145
+  %v208 = getelementptr float, ptr %v2, i64 %v207
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v201, ptr %v208, i32 4, <8 x i1> %v182)
   br label %after8
 after8:
   ret void

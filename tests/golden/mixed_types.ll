@@ -1,5 +1,4 @@
 @zeros = internal constant [64 x i8] zeroinitializer, align 64
-declare i64 @llvm.smin.i64(i64, i64)
 declare void @parallel(ptr, ptr, i64, i64, i64)
 define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
@@ -92,55 +91,52 @@ body2:
   %v20 = add nsw i64 %v19, 16
   br label %loop1
 after3:
-  %v81 = select i1 false, i64 %high, i64 %v16
-  %v82 = sub i64 %high, 4
   br label %loop4
 loop4:
-  %v83 = phi i64 [ %v18, %after3 ], [ %v84, %body5 ]
-  %v85 = icmp slt i64 %v83, %v81
-  br i1 %v85, label %body5, label %after6
+  %v81 = phi i64 [ %v18, %after3 ], [ %v82, %body5 ]
+  %v83 = icmp slt i64 %v81, %v16
+  br i1 %v83, label %body5, label %after6
 body5:
-  %v86 = call i64 @llvm.smin.i64(i64 %v83, i64 %v82)
-  %v87 = getelementptr float, ptr %v2, i64 %v86
-  %v88 = load <4 x float>, ptr %v87, align 4
-  %v89 = fpext <4 x float> %v88 to <4 x double>
-  %v90 = getelementptr i8, ptr %v4, i64 %v86
-  %v91 = load <4 x i8>, ptr %v90, align 1
-  %v92 = uitofp <4 x i8> %v91 to <4 x double>
-  %v93 = fdiv <4 x double> %v92, %v13
-  %v94 = getelementptr float, ptr %v6, i64 %v86
-  %v95 = load <4 x float>, ptr %v94, align 4
-  %v96 = fpext <4 x float> %v95 to <4 x double>
-  %v97 = fadd <4 x double> %v93, %v96
-  %v98 = fadd <4 x double> %v89, %v97
-  %v99 = fptrunc <4 x double> %v98 to <4 x float>
-  %v100 = getelementptr float, ptr %v2, i64 %v86
-  store <4 x float> %v99, ptr %v100, align 4
-  %v84 = add nsw i64 %v83, 4
+  %v84 = getelementptr float, ptr %v2, i64 %v81
+  %v85 = load <4 x float>, ptr %v84, align 4
+  %v86 = fpext <4 x float> %v85 to <4 x double>
+  %v87 = getelementptr i8, ptr %v4, i64 %v81
+  %v88 = load <4 x i8>, ptr %v87, align 1
+  %v89 = uitofp <4 x i8> %v88 to <4 x double>
+  %v90 = fdiv <4 x double> %v89, %v13
+  %v91 = getelementptr float, ptr %v6, i64 %v81
+  %v92 = load <4 x float>, ptr %v91, align 4
+  %v93 = fpext <4 x float> %v92 to <4 x double>
+  %v94 = fadd <4 x double> %v90, %v93
+  %v95 = fadd <4 x double> %v86, %v94
+  %v96 = fptrunc <4 x double> %v95 to <4 x float>
+  %v97 = getelementptr float, ptr %v2, i64 %v81
+  store <4 x float> %v96, ptr %v97, align 4
+  %v82 = add nsw i64 %v81, 4
   br label %loop4
 after6:
   br label %loop7
 loop7:
-  %v101 = phi i64 [ %v81, %after6 ], [ %v102, %body8 ]
-  %v103 = icmp slt i64 %v101, %high
-  br i1 %v103, label %body8, label %after9
+  %v98 = phi i64 [ %v16, %after6 ], [ %v99, %body8 ]
+  %v100 = icmp slt i64 %v98, %high
+  br i1 %v100, label %body8, label %after9
 body8:
-  %v104 = getelementptr float, ptr %v2, i64 %v101
-  %v105 = load float, ptr %v104, align 4
-  %v106 = fpext float %v105 to double
-  %v107 = getelementptr i8, ptr %v4, i64 %v101
-  %v108 = load i8, ptr %v107, align 1
-  %v109 = uitofp i8 %v108 to double
-  %v110 = fdiv double %v109, %v10
-  %v111 = getelementptr float, ptr %v6, i64 %v101
-  %v112 = load float, ptr %v111, align 4
-  %v113 = fpext float %v112 to double
-  %v114 = fadd double %v110, %v113
-  %v115 = fadd double %v106, %v114
-  %v116 = fptrunc double %v115 to float
-  %v117 = getelementptr float, ptr %v2, i64 %v101
-  store float %v116, ptr %v117, align 4
-  %v102 = add nsw i64 %v101, 1
+  %v101 = getelementptr float, ptr %v2, i64 %v98
+  %v102 = load float, ptr %v101, align 4
+  %v103 = fpext float %v102 to double
+  %v104 = getelementptr i8, ptr %v4, i64 %v98
+  %v105 = load i8, ptr %v104, align 1
+  %v106 = uitofp i8 %v105 to double
+  %v107 = fdiv double %v106, %v10
+  %v108 = getelementptr float, ptr %v6, i64 %v98
+  %v109 = load float, ptr %v108, align 4
+  %v110 = fpext float %v109 to double
+  %v111 = fadd double %v107, %v110
+  %v112 = fadd double %v103, %v111
+  %v113 = fptrunc double %v112 to float
+  %v114 = getelementptr float, ptr %v2, i64 %v98
+  store float %v113, ptr %v114, align 4
+  %v99 = add nsw i64 %v98, 1
   br label %loop7
 after9:
   ret void

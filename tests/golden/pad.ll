@@ -111,39 +111,47 @@ body8:
   %v58 = add nsw i64 %v57, 32
   br label %loop7
 after9:
+  %v91 = icmp sge i64 %v52, 8
+  %v92 = icmp eq ptr %v4, %v2
+  %v93 = or i1 false, %v92
+  %v94 = xor i1 %v93, true
+  %v95 = and i1 %v91, %v94
+  %v96 = select i1 %v95, i64 %v43, i64 %v54
+  %v97 = sub i64 %v43, 8
   br label %loop10
 loop10:
-  %v91 = phi i64 [ %v56, %after9 ], [ %v92, %body11 ]
-  %v93 = icmp slt i64 %v91, %v54
-  br i1 %v93, label %body11, label %after12
+  %v98 = phi i64 [ %v56, %after9 ], [ %v99, %body11 ]
+  %v100 = icmp slt i64 %v98, %v96
+  br i1 %v100, label %body11, label %after12
 body11:
-  %v94 = add i64 %v47, %v91
-  %v95 = getelementptr float, ptr %v4, i64 %v94
-  %v96 = select i1 %v45, ptr %v95, ptr @zeros
-  %v97 = load <8 x float>, ptr %v96, align 4
-  %v98 = select <8 x i1> %v49, <8 x float> %v97, <8 x float> %v51
-  %v99 = add i64 %v28, %v91
-  %v100 = getelementptr float, ptr %v2, i64 %v99
-  store <8 x float> %v98, ptr %v100, align 4
-  %v92 = add nsw i64 %v91, 8
+  %v101 = call i64 @llvm.smin.i64(i64 %v98, i64 %v97)
+  %v102 = add i64 %v47, %v101
+  %v103 = getelementptr float, ptr %v4, i64 %v102
+  %v104 = select i1 %v45, ptr %v103, ptr @zeros
+  %v105 = load <8 x float>, ptr %v104, align 4
+  %v106 = select <8 x i1> %v49, <8 x float> %v105, <8 x float> %v51
+  %v107 = add i64 %v28, %v101
+  %v108 = getelementptr float, ptr %v2, i64 %v107
+  store <8 x float> %v106, ptr %v108, align 4
+  %v99 = add nsw i64 %v98, 8
   br label %loop10
 after12:
-  %v101 = icmp slt i64 %v54, %v43
-  br i1 %v101, label %then13, label %after14
+  %v109 = icmp slt i64 %v96, %v43
+  br i1 %v109, label %then13, label %after14
 then13:
-  %v102 = sub i64 %v43, %v54
-  %v103 = trunc i64 %v102 to i32
-  %v104 = insertelement <8 x i32> poison, i32 %v103, i32 0
-  %v105 = shufflevector <8 x i32> %v104, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v106 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v105
-  %v107 = add i64 %v47, %v54
-  %v108 = getelementptr float, ptr %v4, i64 %v107
-  %v109 = select i1 %v45, ptr %v108, ptr @zeros
-  %v110 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v109, i32 4, <8 x i1> %v106, <8 x float> zeroinitializer)
-  %v111 = select <8 x i1> %v49, <8 x float> %v110, <8 x float> %v51
-  %v112 = add i64 %v28, %v54
-  %v113 = getelementptr float, ptr %v2, i64 %v112
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v111, ptr %v113, i32 4, <8 x i1> %v106)
+  %v110 = sub i64 %v43, %v96
+  %v111 = trunc i64 %v110 to i32
+  %v112 = insertelement <8 x i32> poison, i32 %v111, i32 0
+  %v113 = shufflevector <8 x i32> %v112, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v114 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v113
+  %v115 = add i64 %v47, %v96
+  %v116 = getelementptr float, ptr %v4, i64 %v115
+  %v117 = select i1 %v45, ptr %v116, ptr @zeros
+  %v118 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v117, i32 4, <8 x i1> %v114, <8 x float> zeroinitializer)
+  %v119 = select <8 x i1> %v49, <8 x float> %v118, <8 x float> %v51
+  %v120 = add i64 %v28, %v96
+  %v121 = getelementptr float, ptr %v2, i64 %v120
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v119, ptr %v121, i32 4, <8 x i1> %v114)
   br label %after14
 after14:
   br label %while4

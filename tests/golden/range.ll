@@ -1,10 +1,12 @@
 @zeros = internal constant [64 x i8] zeroinitializer, align 64
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare i64 @llvm.smin.i64(i64, i64)
 declare <4 x float> @llvm.masked.load.v4f32.p0(ptr, i32 immarg, <4 x i1>, <4 x float>)
 declare void @llvm.masked.store.v4f32.p0(<4 x float>, ptr, i32 immarg, <4 x i1>)
 declare void @parallel(ptr, ptr, i64, i64, i64)
 define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
+  %v166 = alloca i64, align 64
   %words = load ptr, ptr %context
   %v1 = getelementptr i64, ptr %words, i64 0
   %v2 = load ptr, ptr %v1
@@ -147,55 +149,63 @@ then9:
   call void @llvm.prefetch.p0(ptr %v118, i32 0, i32 2, i32 1)
   br label %after10
 after10:
+  %v119 = icmp sge i64 %v42, 4
+  %v120 = icmp eq ptr %v4, %v2
+  %v121 = or i1 false, %v120
+  %v122 = xor i1 %v121, true
+  %v123 = and i1 %v119, %v122
+  %v124 = select i1 %v123, i64 %v28, i64 %v44
+  %v125 = sub i64 %v28, 4
   br label %loop11
 loop11:
-  %v119 = phi i64 [ %v46, %after10 ], [ %v120, %body12 ]
-  %v121 = icmp slt i64 %v119, %v44
-  br i1 %v121, label %body12, label %after13
+  %v126 = phi i64 [ %v46, %after10 ], [ %v127, %body12 ]
+  %v128 = icmp slt i64 %v126, %v124
+  br i1 %v128, label %body12, label %after13
 body12:
-  %v122 = insertelement <4 x i64> poison, i64 %v119, i32 0
-  %v123 = shufflevector <4 x i64> %v122, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v124 = add <4 x i64> %v123, <i64 0, i64 1, i64 2, i64 3>
-  %v125 = mul <4 x i64> %v124, %v41
-  %v126 = add <4 x i64> %v125, %v39
-  %v127 = mul <4 x i64> %v126, %v37
-  %v128 = sitofp <4 x i64> %v127 to <4 x double>
-  %v129 = add i64 %v33, %v119
-  %v130 = getelementptr float, ptr %v4, i64 %v129
-  %v131 = load <4 x float>, ptr %v130, align 4
-  %v132 = fpext <4 x float> %v131 to <4 x double>
-  %v133 = fadd <4 x double> %v128, %v132
-  %v134 = fptrunc <4 x double> %v133 to <4 x float>
-  %v135 = add i64 %v32, %v119
-  %v136 = getelementptr float, ptr %v2, i64 %v135
-  store <4 x float> %v134, ptr %v136, align 4
-  %v120 = add nsw i64 %v119, 4
+  %v129 = call i64 @llvm.smin.i64(i64 %v126, i64 %v125)
+  %v130 = insertelement <4 x i64> poison, i64 %v129, i32 0
+  %v131 = shufflevector <4 x i64> %v130, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v132 = add <4 x i64> %v131, <i64 0, i64 1, i64 2, i64 3>
+  %v133 = mul <4 x i64> %v132, %v41
+  %v134 = add <4 x i64> %v133, %v39
+  %v135 = mul <4 x i64> %v134, %v37
+  %v136 = sitofp <4 x i64> %v135 to <4 x double>
+  %v137 = add i64 %v33, %v129
+  %v138 = getelementptr float, ptr %v4, i64 %v137
+  %v139 = load <4 x float>, ptr %v138, align 4
+  %v140 = fpext <4 x float> %v139 to <4 x double>
+  %v141 = fadd <4 x double> %v136, %v140
+  %v142 = fptrunc <4 x double> %v141 to <4 x float>
+  %v143 = add i64 %v32, %v129
+  %v144 = getelementptr float, ptr %v2, i64 %v143
+  store <4 x float> %v142, ptr %v144, align 4
+  %v127 = add nsw i64 %v126, 4
   br label %loop11
 after13:
-  %v137 = icmp slt i64 %v44, %v28
-  br i1 %v137, label %then14, label %after15
+  %v145 = icmp slt i64 %v124, %v28
+  br i1 %v145, label %then14, label %after15
 then14:
-  %v138 = sub i64 %v28, %v44
-  %v139 = trunc i64 %v138 to i32
-  %v140 = insertelement <4 x i32> poison, i32 %v139, i32 0
-  %v141 = shufflevector <4 x i32> %v140, <4 x i32> poison, <4 x i32> zeroinitializer
-  %v142 = icmp ult <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %v141
-  %v143 = insertelement <4 x i64> poison, i64 %v44, i32 0
-  %v144 = shufflevector <4 x i64> %v143, <4 x i64> poison, <4 x i32> zeroinitializer
-  %v145 = add <4 x i64> %v144, <i64 0, i64 1, i64 2, i64 3>
-  %v146 = mul <4 x i64> %v145, %v41
-  %v147 = add <4 x i64> %v146, %v39
-  %v148 = mul <4 x i64> %v147, %v37
-  %v149 = sitofp <4 x i64> %v148 to <4 x double>
-  %v150 = add i64 %v33, %v44
-  %v151 = getelementptr float, ptr %v4, i64 %v150
-  %v152 = call <4 x float> @llvm.masked.load.v4f32.p0(ptr %v151, i32 4, <4 x i1> %v142, <4 x float> zeroinitializer)
-  %v153 = fpext <4 x float> %v152 to <4 x double>
-  %v154 = fadd <4 x double> %v149, %v153
-  %v155 = fptrunc <4 x double> %v154 to <4 x float>
-  %v156 = add i64 %v32, %v44
-  %v157 = getelementptr float, ptr %v2, i64 %v156
-  call void @llvm.masked.store.v4f32.p0(<4 x float> %v155, ptr %v157, i32 4, <4 x i1> %v142)
+  %v146 = sub i64 %v28, %v124
+  %v147 = trunc i64 %v146 to i32
+  %v148 = insertelement <4 x i32> poison, i32 %v147, i32 0
+  %v149 = shufflevector <4 x i32> %v148, <4 x i32> poison, <4 x i32> zeroinitializer
+  %v150 = icmp ult <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %v149
+  %v151 = insertelement <4 x i64> poison, i64 %v124, i32 0
+  %v152 = shufflevector <4 x i64> %v151, <4 x i64> poison, <4 x i32> zeroinitializer
+  %v153 = add <4 x i64> %v152, <i64 0, i64 1, i64 2, i64 3>
+  %v154 = mul <4 x i64> %v153, %v41
+  %v155 = add <4 x i64> %v154, %v39
+  %v156 = mul <4 x i64> %v155, %v37
+  %v157 = sitofp <4 x i64> %v156 to <4 x double>
+  %v158 = add i64 %v33, %v124
+  %v159 = getelementptr float, ptr %v4, i64 %v158
+  %v160 = call <4 x float> @llvm.masked.load.v4f32.p0(ptr %v159, i32 4, <4 x i1> %v150, <4 x float> zeroinitializer)
+  %v161 = fpext <4 x float> %v160 to <4 x double>
+  %v162 = fadd <4 x double> %v157, %v161
+  %v163 = fptrunc <4 x double> %v162 to <4 x float>
+  %v164 = add i64 %v32, %v124
+  %v165 = getelementptr float, ptr %v2, i64 %v164
+  call void @llvm.masked.store.v4f32.p0(<4 x float> %v163, ptr %v165, i32 4, <4 x i1> %v150)
   br label %after15
 after15:
   %v30 = add nsw i64 %v29, 1

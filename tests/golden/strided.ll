@@ -271,10 +271,10 @@ body5:
   %v41 = add nsw i64 %v40, 32
   br label %loop4
 after6:
-  %v226 = and i64 %v35, 7
-  %v227 = icmp sge i64 %v35, 8
-  %v228 = icmp sge i64 %v226, 2
-  %v229 = and i1 %v227, %v228
+  %v226 = icmp sge i64 %v35, 8
+  %v227 = and i64 %v35, 7
+  %v228 = icmp sge i64 %v227, 2
+  %v229 = and i1 %v226, %v228
   %v230 = icmp eq ptr %v4, %v2
   %v231 = or i1 false, %v230
   %v232 = xor i1 %v231, true

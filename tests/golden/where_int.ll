@@ -1,5 +1,4 @@
 @zeros = internal constant [64 x i8] zeroinitializer, align 64
-declare i64 @llvm.smin.i64(i64, i64)
 declare void @parallel(ptr, ptr, i64, i64, i64)
 define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
 entry:
@@ -109,50 +108,47 @@ body2:
   %v33 = add nsw i64 %v32, 128
   br label %loop1
 after3:
-  %v98 = select i1 false, i64 %high, i64 %v29
-  %v99 = sub i64 %high, 32
   br label %loop4
 loop4:
-  %v100 = phi i64 [ %v31, %after3 ], [ %v101, %body5 ]
-  %v102 = icmp slt i64 %v100, %v98
-  br i1 %v102, label %body5, label %after6
+  %v98 = phi i64 [ %v31, %after3 ], [ %v99, %body5 ]
+  %v100 = icmp slt i64 %v98, %v29
+  br i1 %v100, label %body5, label %after6
 body5:
-  %v103 = call i64 @llvm.smin.i64(i64 %v100, i64 %v99)
-  %v104 = getelementptr i8, ptr %v2, i64 %v103
-  %v105 = load <32 x i8>, ptr %v104, align 1
-  %v106 = icmp ugt <32 x i8> %v105, %v26
-  %v107 = uitofp <32 x i8> %v105 to <32 x float>
-  %v108 = uitofp i8 %v17 to float
-  %v109 = fdiv float 0x3FF0000100000000, %v108
-  %v110 = insertelement <32 x float> poison, float %v109, i32 0
-  %v111 = shufflevector <32 x float> %v110, <32 x float> poison, <32 x i32> zeroinitializer
-  %v112 = fmul <32 x float> %v107, %v111
-  %v113 = fptosi <32 x float> %v112 to <32 x i32>
-  %v114 = trunc <32 x i32> %v113 to <32 x i8>
-  %v115 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v114
-  %v116 = add <32 x i8> %v105, %v20
-  %v117 = select <32 x i1> %v106, <32 x i8> %v115, <32 x i8> %v116
-  %v118 = getelementptr i8, ptr %v2, i64 %v103
-  store <32 x i8> %v117, ptr %v118, align 1
-  %v101 = add nsw i64 %v100, 32
+  %v101 = getelementptr i8, ptr %v2, i64 %v98
+  %v102 = load <32 x i8>, ptr %v101, align 1
+  %v103 = icmp ugt <32 x i8> %v102, %v26
+  %v104 = uitofp <32 x i8> %v102 to <32 x float>
+  %v105 = uitofp i8 %v17 to float
+  %v106 = fdiv float 0x3FF0000100000000, %v105
+  %v107 = insertelement <32 x float> poison, float %v106, i32 0
+  %v108 = shufflevector <32 x float> %v107, <32 x float> poison, <32 x i32> zeroinitializer
+  %v109 = fmul <32 x float> %v104, %v108
+  %v110 = fptosi <32 x float> %v109 to <32 x i32>
+  %v111 = trunc <32 x i32> %v110 to <32 x i8>
+  %v112 = select <32 x i1> %v22, <32 x i8> splat (i8 0), <32 x i8> %v111
+  %v113 = add <32 x i8> %v102, %v20
+  %v114 = select <32 x i1> %v103, <32 x i8> %v112, <32 x i8> %v113
+  %v115 = getelementptr i8, ptr %v2, i64 %v98
+  store <32 x i8> %v114, ptr %v115, align 1
+  %v99 = add nsw i64 %v98, 32
   br label %loop4
 after6:
   br label %loop7
 loop7:
-  %v119 = phi i64 [ %v98, %after6 ], [ %v120, %body8 ]
-  %v121 = icmp slt i64 %v119, %high
-  br i1 %v121, label %body8, label %after9
+  %v116 = phi i64 [ %v29, %after6 ], [ %v117, %body8 ]
+  %v118 = icmp slt i64 %v116, %high
+  br i1 %v118, label %body8, label %after9
 body8:
-  %v122 = getelementptr i8, ptr %v2, i64 %v119
-  %v123 = load i8, ptr %v122, align 1
-  %v124 = icmp ugt i8 %v123, %v7
-  %v125 = udiv i8 %v123, %v17
-  %v126 = select i1 %v15, i8 0, i8 %v125
-  %v127 = add i8 %v123, %v13
-  %v128 = select i1 %v124, i8 %v126, i8 %v127
-  %v129 = getelementptr i8, ptr %v2, i64 %v119
-  store i8 %v128, ptr %v129, align 1
-  %v120 = add nsw i64 %v119, 1
+  %v119 = getelementptr i8, ptr %v2, i64 %v116
+  %v120 = load i8, ptr %v119, align 1
+  %v121 = icmp ugt i8 %v120, %v7
+  %v122 = udiv i8 %v120, %v17
+  %v123 = select i1 %v15, i8 0, i8 %v122
+  %v124 = add i8 %v120, %v13
+  %v125 = select i1 %v121, i8 %v123, i8 %v124
+  %v126 = getelementptr i8, ptr %v2, i64 %v116
+  store i8 %v125, ptr %v126, align 1
+  %v117 = add nsw i64 %v116, 1
   br label %loop7
 after9:
   ret void

@@ -244,8 +244,9 @@ class Loops(Outer):
             left = t.let(f"and i1 {some}, {known[stmt.far].name}", "i1").name
             t.when(left, lambda: self._fetch_ahead(stmt, known, low, wide))
         end, last = whole, ""
-        if not stmt.masked or not (stmt.short or self.registers_for_masks):
-            end, last = t.select(self._may_again(stmt, total), high, whole), t.index("sub", high, stmt.lanes)
+        apart = not stmt.masked or not (stmt.short or self.registers_for_masks)
+        if apart and (may := self._may_again(stmt, total)) != "false":
+            end, last = t.select(may, high, whole), t.index("sub", high, stmt.lanes)
         t.loop(low, end, stmt.lanes, lambda i: self._single(stmt, known, i, last))
         self._tail(stmt, known, end, high)
 
@@ -264,8 +265,9 @@ class Loops(Outer):
         pairs = any(leaf.pairs for leaf in (*into, *(x.leaf for x in read)))
         if (given and (self.nest.kernel.shared or pairs)) or any(x.leaf in into for x in read):
             return "false"
-        left, may = t.index("and", total, stmt.lanes - 1), t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
+        may = t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
         if not stmt.masked:
+            left = t.index("and", total, stmt.lanes - 1)
             may = t.let(f"and i1 {may}, {t.let(f'icmp sge i64 {left}, {stmt.lanes // LEFT}', 'i1').name}", "i1").name
         for leaf in into if given else ():
             may = t.let(f"and i1 {may}, {t.let(f'xor i1 {self.read_again(leaf, read)}, true', 'i1').name}", "i1").name

@@ -16,10 +16,10 @@ from ..ir import Axis, Const, Leaf, Load, Store, Value, load
 from ..nest import Nest
 from ..pairs import twins
 from ..rewrite import affine, steps
-from .llvm_masked import MOST, first_of
+from .llvm_masked import first_of
 from .llvm_narrow import even_and_odd, side_by_side
 from .llvm_ops import memory_suffix
-from .llvm_quotients import Quotients
+from .llvm_some import Some
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_woven import blocks_of, crossed, unwoven, woven
 
@@ -78,7 +78,7 @@ def pairs_in_row(at: Load | Store, where: Where) -> bool:
     return at.leaf.pairs and where.count > 1 and steps(at, where.axis) in (1, -1)
 
 
-class Memory(Quotients):
+class Memory(Some):
     """Emits loads and stores; `known` is what has been emitted where the next instruction goes."""
 
     nest: Nest
@@ -295,51 +295,6 @@ class Memory(Quotients):
         mask = Lanes(where.mask, "i1", where.count)
         return self.in_register(self._masked_load(pointer, dtype, mask, where.nothing), dtype)
 
-    def _masked_load(self, pointer: str, dtype: DType, mask: Lanes, nothing: str = "zeroinitializer") -> Lanes:
-        """What lies in memory, `nothing` where the mask is false."""
-        some = first_of(mask.name) if self.without_masks(dtype) else None
-        if some is not None:
-            found = self._first_lanes(pointer, dtype, mask.count, some)
-            other = Lanes(nothing, found.lane, found.count)
-            return (
-                found
-                if nothing == "zeroinitializer"
-                else self.text.let(f"select {mask}, {found}, {other}", found.lane, found.count)
-            )
-        function, kind = f"@llvm.masked.load.v{mask.count}{memory_suffix(dtype)}.p0", f"<{mask.count} x {dtype.memory}>"
-        self.text.declare(function, kind, "ptr", "i32 immarg", mask.type, kind)
-        call = f"call {kind} {function}(ptr {pointer}, i32 {dtype.itemsize}, {mask}, {kind} {nothing})"
-        return self.text.let(call, dtype.memory, mask.count)
-
-    def without_masks(self, dtype: DType) -> bool:
-        """Whether a processor has no loads and stores of some lanes of such elements."""
-        return dtype.itemsize <= MOST and not self.registers_for_masks
-
-    def _first_lanes(self, pointer: str, dtype: DType, count: int, some: int) -> Lanes:
-        """So many elements in the first lanes, zeros in the others: in parts whose lengths are powers of two."""
-        t, lane, half = self.text, dtype.memory, count // 2
-        if some == 0:
-            return Lanes("zeroinitializer", lane, count)
-        if some == count:
-            return t.let(f"load <{count} x {lane}>, ptr {pointer}, align {dtype.itemsize}", lane, count)
-        if count == 2:
-            one = t.let(f"load {lane}, ptr {pointer}, align {dtype.itemsize}", lane)
-            return t.let(f"insertelement <2 x {lane}> zeroinitializer, {one}, i32 0", lane, 2)
-        low = self._first_lanes(pointer, dtype, half, min(some, half))
-        high = self._first_lanes(t.further(pointer, lane, str(half)), dtype, half, max(some - half, 0))
-        return self._joined([low, high])
-
-    def _put_first(self, value: Lanes, address: str, dtype: DType, some: int) -> None:
-        """Store as many of the first lanes, in such parts."""
-        at, size = 0, value.count
-        while some:
-            if some >= size:
-                place = self.text.further(address, dtype.memory, str(at))
-                part = self._shuffled(value, value, range(at, at + size))
-                self.text.put(f"store {part}, ptr {place}, align {dtype.itemsize}")
-                at, some = at + size, some - size
-            size //= 2
-
     def _every_other_load(self, node: Load, offset: str, when: Lanes | None, where: Where) -> Lanes:
         """Every other element, from two wide loads that end with the last one."""
         dtype, count = node.leaf.dtype, where.count
@@ -422,7 +377,7 @@ class Memory(Quotients):
         if where.parts:
             self.store_parts(value, address, dtype, where.parts)
         elif where.mask is not None and self.without_masks(dtype) and (some := first_of(where.mask)) is not None:
-            self._put_first(value, address, dtype, some)
+            self.put_first(value, address, dtype, some)
         elif where.mask is not None:
             function, mask = f"@llvm.masked.store.v{where.count}{memory_suffix(dtype)}.p0", f"<{where.count} x i1>"
             t.declare(function, "void", value.type, "ptr", "i32 immarg", mask)

@@ -435,17 +435,6 @@ class Turned(Folds):
             size *= 2
         return parts
 
-    def _woven(self, a: Lanes, b: Lanes, group: int, size: int, half: int) -> Lanes:
-        """Of every `group` elements one half, `size` of `a` and `size` of `b` in turn."""
-        starts = range(0, a.count, group)
-        units = [at + u for at in starts for u in range(half * group // 2, (half + 1) * group // 2, size)]
-        return self._shuffled(a, b, [x + n for u in units for x in (u, a.count + u) for n in range(size)])
-
-    def _halves(self, a: Lanes, b: Lanes, size: int, half: int) -> Lanes:
-        """One half of every `size` elements, first of all of `a`, then of all of `b`."""
-        mine = [at + n for at in range(0, a.count, size) for n in range(half * size // 2, (half + 1) * size // 2)]
-        return self._shuffled(a, b, [*mine, *(a.count + n for n in mine)])
-
 
 def _is_row(x: Load, node: Fold, where: Where) -> bool:
     dtype = x.leaf.dtype
