@@ -91,7 +91,6 @@ def test_masks_whose_lanes_are_known():
 
 # In a process of its own: what a processor has is asked once.
 STATEMENTS = """
-from dataclasses import replace
 import sys
 import numpy as np
 from exprten_jit.backends import llvm_run
@@ -101,32 +100,31 @@ llvm_run.machine = lambda: Machine(256, frozenset((8, 16, 32, 64)), True, permut
 import exprten as xt
 
 rng = np.random.default_rng(3)
-for shape in ((7, 5), (9, 16), (40, 17), (33, 31), (50, 33), (5, 6, 24), (3, 41, 2), (4, 8, 11), (2, 3, 4, 7), (70, 100), (6, 300)):
-    for padded in (0, 3):
-        x = (rng.standard_normal((*shape[:-1], shape[-1] + padded)) * 9).astype(sys.argv[1])[..., : shape[-1]]
-        a = xt.asarray(x)
-        for axis in range(x.ndim):
-            for name in ("max", "argmax", "min", "sum"):
-                made = getattr(xt, name)(a, axis)
-                out = xt.zeros(made.shape, made.dtype)
-                out[...] = made
-                want = getattr(np, name)(x if name != "sum" else x.astype(np.float64), axis)
-                if name == "sum":
-                    np.testing.assert_allclose(out.numpy(), want, rtol=4e-3, atol=0.2)
-                else:
-                    np.testing.assert_array_equal(out.numpy(), want)
-        for order in {tuple(range(x.ndim)), tuple(range(x.ndim))[::-1], (1, 0, *range(2, x.ndim))}:
-            room = xt.zeros((*[shape[k] for k in order][:-1], shape[order[-1]] + 2), sys.argv[1])
-            target = room[..., : shape[order[-1]]]
-            target[...] = xt.transpose(a, order) + xt.transpose(a, order)
-            np.testing.assert_array_equal(target.numpy(), x.transpose(order) + x.transpose(order))
-            assert not room.numpy()[..., shape[order[-1]] :].any()
-        if x.dtype.kind == "f":
-            made = xt.zeros(shape, sys.argv[1])
-            made[...] = (a - xt.mean(a, -1, keepdims=True)) / xt.std(a, -1, keepdims=True)
-            wide = x.astype(np.float64)
-            want = (wide - wide.mean(-1, keepdims=True)) / wide.std(-1, keepdims=True)
-            np.testing.assert_allclose(made.numpy(), want, rtol=1e-2, atol=1e-2)
+for shape, padded in (((9, 16), 0), ((40, 17), 3), ((50, 33), 0), ((5, 6, 24), 0), ((3, 41, 2), 0), ((4, 8, 11), 3), ((70, 100), 3)):
+    x = (rng.standard_normal((*shape[:-1], shape[-1] + padded)) * 9).astype(sys.argv[1])[..., : shape[-1]]
+    a = xt.asarray(x)
+    for axis in range(x.ndim):
+        for name in ("max", "argmax", "sum"):
+            made = getattr(xt, name)(a, axis)
+            out = xt.zeros(made.shape, made.dtype)
+            out[...] = made
+            want = getattr(np, name)(x if name != "sum" else x.astype(np.float64), axis)
+            if name == "sum":
+                np.testing.assert_allclose(out.numpy(), want, rtol=4e-3, atol=0.2)
+            else:
+                np.testing.assert_array_equal(out.numpy(), want)
+    for order in {tuple(range(x.ndim)), tuple(range(x.ndim))[::-1], (1, 0, *range(2, x.ndim))}:
+        room = xt.zeros((*[shape[k] for k in order][:-1], shape[order[-1]] + 2), sys.argv[1])
+        target = room[..., : shape[order[-1]]]
+        target[...] = xt.transpose(a, order) + xt.transpose(a, order)
+        np.testing.assert_array_equal(target.numpy(), x.transpose(order) + x.transpose(order))
+        assert not room.numpy()[..., shape[order[-1]] :].any()
+    if x.dtype.kind == "f":
+        made = xt.zeros(shape, sys.argv[1])
+        made[...] = (a - xt.mean(a, -1, keepdims=True)) / xt.std(a, -1, keepdims=True)
+        wide = x.astype(np.float64)
+        want = (wide - wide.mean(-1, keepdims=True)) / wide.std(-1, keepdims=True)
+        np.testing.assert_allclose(made.numpy(), want, rtol=1e-2, atol=1e-2)
 print("all right")
 """
 

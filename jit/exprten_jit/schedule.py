@@ -143,7 +143,7 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
     if kernel.short <= NARROW_ROW or _in_lanes(kernel, machine):
         return kernel, kernel, ()
     *outer, lanes = kernel.axes
-    return kernel, other_inside(replace(kernel, short=0, axes=(*outer[:-1], lanes, *outer[-1:]))), ()
+    return kernel, other_inside(replace(kernel, short=0, exact=0, axes=(*outer[:-1], lanes, *outer[-1:]))), ()
 
 
 def _long_enough(kernel: Kernel, machine: Machine) -> bool:

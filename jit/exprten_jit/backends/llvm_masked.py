@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-_NAME = re.compile(r"@llvm\.masked\.(load|store)\.v(\d+)(f16|i16|i8)\.p0")
+_NAME = re.compile(r"@llvm\.masked\.(load|store)\.v(2|4|8|16|32|64)(f16|i16|i8)\.p0")
 _LANES = {"f16": "half", "i16": "i16", "i8": "i8"}
 MOST = 2  # bytes of such an element
 
@@ -22,16 +22,14 @@ def first_of(mask: str) -> int | None:
     return sum(lanes) if lanes == sorted(lanes, reverse=True) else None
 
 
-def own(function: str) -> str:
-    """What is called in place of an intrinsic, or that."""
-    return f"@{function[6:]}" if _NAME.fullmatch(function) else function
+def _own(function: str) -> str:
+    return f"@{function.removeprefix('@llvm.')}"
 
 
 def definition(function: str) -> str:
-    """The function in place of an intrinsic, which it calls where other lanes than the first ones are asked for; nothing for others."""
+    """The function in place of an intrinsic, which it calls where other lanes than the first ones are asked for."""
     found = _NAME.fullmatch(function)
-    if found is None:
-        return ""
+    assert found is not None, f"{function} is left as it is"
     what, count, kind = found[1], int(found[2]), f"<{found[2]} x {_LANES[found[3]]}>"
     loads = what == "load"
     given = f"ptr %p, i32 %align, <{count} x i1> %mask, {kind} %nothing"
@@ -39,13 +37,13 @@ def definition(function: str) -> str:
     size = 1 if found[3] == "i8" else MOST
     passed = given.replace("i32 %align", f"i32 {size}")
     lines = [
-        f"define internal {kind if loads else 'void'} {own(function)}({given}) {{",
+        f"define internal {kind if loads else 'void'} {_own(function)}({given}) {{",
         f"  %bits = bitcast <{count} x i1> %mask to i{count}",
         f"  %next = add i{count} %bits, 1",
         f"  %others = and i{count} %bits, %next",
         f"  %first = icmp eq i{count} %others, 0",
         f"  %many = call i{count} @llvm.ctpop.i{count}(i{count} %bits)",
-        f"  %n = {'zext' if count < 64 else 'bitcast'} i{count} %many to i64",
+        f"  %n = {_resized(count, 64)} i{count} %many to i64",
         "  br i1 %first, label %some, label %any",
         "any:",
         f"  {'%all = ' if loads else ''}call {kind if loads else 'void'} {function}({passed})",
@@ -63,7 +61,7 @@ def in_place(functions: str, declared: Iterable[str]) -> tuple[str, list[str]]:
     for name in declared:
         if found := _NAME.fullmatch(name):
             asked = rf"{re.escape(name)}(\([^\n]*<{found[2]} x i1> %)"  # of lanes that are known the compiler makes no question
-            functions = re.sub(asked, rf"{own(name)}\1", functions)
+            functions = re.sub(asked, rf"{_own(name)}\1", functions)
             made.append(definition(name))
             counts.add(f"declare i{found[2]} @llvm.ctpop.i{found[2]}(i{found[2]})")
     return functions, [*sorted(counts), *made]

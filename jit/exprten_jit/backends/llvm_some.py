@@ -14,7 +14,8 @@ class Some(Quotients):
 
     def _masked_load(self, pointer: str, dtype: DType, mask: Lanes, nothing: str = "zeroinitializer") -> Lanes:
         """What lies in memory, `nothing` where the mask is false."""
-        some = first_of(mask.name) if self.without_masks(dtype) else None
+        halves = mask.count & (mask.count - 1) == 0
+        some = first_of(mask.name) if halves and self.without_masks(dtype) else None
         if some is not None:
             found = self._first_lanes(pointer, dtype, mask.count, some)
             if nothing == "zeroinitializer":
