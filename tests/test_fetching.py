@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from exprten_jit.backends.llvm_run import machine
 
 import exprten as xt
 
@@ -107,7 +108,9 @@ def test_what_runs_on_is_fetched_from_memory(shape, axis, name, first):
     value = xt.sum(source * source, axis) if name == "dot" else FOLDS[name](source, axis)
     result = (values * values).sum(axis) if name == "dot" else getattr(np, name)(values, axis)
     target = xt.zeros(result.shape, dtype=result.dtype)
-    if axis is None:
+    if axis is None and (
+        name in ("max", "argmax") or machine().vector_bits == 512
+    ):  # a sum in registers of half a line gains nothing
         assert "@llvm.prefetch" in xt.plan(target, value).llvm
     _assert_stored(target, value, result, threads=(1, 2, 3))
 

@@ -515,7 +515,7 @@ def inside(name: str, operands: list[np.ndarray]) -> list[np.ndarray]:
     if name == "ipow" and a.dtype.kind == "i":
         keep = b >= 0
     if name == "scale":
-        bound = 2 * np.finfo(a.dtype).maxexp
+        bound = 2 * (np.finfo(a.dtype).maxexp - 1)
         with np.errstate(all="ignore"):
             size, exponent = np.abs(a), np.rint(np.where(np.abs(b) < bound, b, bound * np.tanh(b)))
         operands = [np.where(size > 2.0**40, a.dtype.type(1.7), a), exponent.astype(a.dtype)]

@@ -54,7 +54,9 @@ _EXP = {
 
 @formula
 def by_factors(a: Term, k: Term) -> Term:
-    """`scale` where the machine has no instruction for it: times two powers of two, of which the second rounds."""
+    """`scale` where the machine has no instruction for it: times two powers of two, of which the second rounds. For k up to twice the exponent's bias,
+    below 0 and above.
+    """
     form = a.form
     count = (k + (1.5 * 2.0**form.mantissa + 2 * form.bias)).bits()
     half = count >> 1

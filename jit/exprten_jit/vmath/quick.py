@@ -173,6 +173,6 @@ def gelu_tanh(a: Term) -> Term:
     k, _ = nearest(-inside, LOG2_E)
     r = reduced(-inside, k) - fma(x, more, lost)
     value = polynomial((1.0, 1.0, *_EXP[a.dtype.bits]), r)
-    below = a < 0.0
+    below, k = a < 0.0, greater(k, -2.0 * a.form.bias)  # of which the power is 0
     found = scale(x * where(below, value, 1.0) / (1.0 + scale(value, k)), where(below, k, 0.0))
     return where(a > x, a, copysign(found, a))
