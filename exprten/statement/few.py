@@ -113,21 +113,21 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
 
 def _crowded(same: Same, taken: set[Place], rows: int) -> bool:
     """Whether more rows are in the same sets of a first cache than it has ways: a line is gone before its next elements are read."""
-    for n, view in zip(leaves_of(same.found), same.found.layouts, strict=True):
-        for place, stride in zip(same.dims(n), view.strides, strict=True):
-            if place in taken:
-                step = stride * same.found.structure[n][0].dtype.itemsize
-                begins = Counter(k * step % PAGE // WINDOW for k in range(rows))
-                if max(begins.values()) > NEAR_ROWS:
-                    return True
-    return False
+    steps = {
+        stride * same.found.structure[n][0].dtype.itemsize
+        for n, view in zip(leaves_of(same.found), same.found.layouts, strict=True)
+        for place, stride in zip(same.dims(n), view.strides, strict=True)
+        if place in taken and stride  # a row that is repeated stays
+    }
+    begins = [Counter(k * step % PAGE // WINDOW for k in range(rows)) for step in steps]
+    return any(max(each.values()) > NEAR_ROWS for each in begins)
 
 
 def _from_memory(same: Same) -> bool:
     """Whether an operand is so large. Processors do not see so many rows coming when they are stored as well."""
     found = same.found
-    leaves = leaves_of(found)
-    return any(found.structure[n][0].dtype.itemsize * prod(found.shapes[n] or ()) >= FAR_BYTES for n in leaves)
+    sizes = (found.structure[n][0].dtype.itemsize * prod(found.shapes[n] or ()) for n in leaves_of(found))
+    return any(size >= FAR_BYTES for size in sizes)
 
 
 def _ends_in_part(same: Same, columns: int) -> bool:
