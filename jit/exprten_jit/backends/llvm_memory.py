@@ -169,15 +169,19 @@ class Memory(Some):
             return self.groups[node.leaf, node.offset][1][0]
         return (twins(node)[0] if pairs_in_row(node, where) else node).offset
 
-    def _group_places(self, at: Load | Store, known: Known, where: Where) -> list[str]:
-        """The addresses of the vectors that hold rows."""
+    def _group_begins(self, at: Load | Store, known: Known, where: Where) -> str:
+        """The address of the first of the rows."""
         leaf, offsets = self.groups[at.leaf, at.offset]
         form = affine(offsets[0], where.axis)
         assert form is not None, "rows lie at regular distances"
         for part in form:
             self.value(part, known, None)
-        first = self._pointer(leaf.name, leaf.dtype, self._offset(form, known, where))
-        kind = f"getelementptr {self._memory(leaf.dtype, where)}, ptr {first}, i64"
+        return self._pointer(leaf.name, leaf.dtype, self._offset(form, known, where))
+
+    def _group_places(self, at: Load | Store, known: Known, where: Where) -> list[str]:
+        """The addresses of the vectors that hold rows."""
+        leaf, offsets = self.groups[at.leaf, at.offset]
+        kind = f"getelementptr {self._memory(leaf.dtype, where)}, ptr {self._group_begins(at, known, where)}, i64"
         return [self.text.let(f"{kind} {n}", "ptr").name for n in range(len(offsets))]
 
     def _group_load(self, node: Load, known: Known, where: Where) -> Lanes:
@@ -215,33 +219,32 @@ class Memory(Some):
         long = many % 2 == 0 or many > FEW_ODD
         return halves and long and where.count // 2 <= many and where.mask is None and not where.stream
 
-    def _halves_at(self, at: Load | Store, b: int, known: Known, where: Where) -> list[tuple[str, str]]:
+    def _halves_at(self, begin: str, dtype: DType, many: int, b: int, side: int) -> list[tuple[str, str]]:
         """Where half a register of a row begins at its element `b`, and that of as many rows further: for each row of a half."""
-        t, (leaf, offsets), side = self.text, self.groups[at.leaf, at.offset], where.count // 2
-        first, *_ = self._group_places(at, known, where)
-        kind, many = f"getelementptr {leaf.dtype.memory}, ptr {first}, i64", len(offsets)
-        near = [(t.let(f"{kind} {r * many + b}", "ptr").name, (r + side) * many + b) for r in range(side)]
-        return [(low, t.let(f"{kind} {n}", "ptr").name) for low, n in near]
+        t, rows = self.text, [(r * many + b, (r + side) * many + b) for r in range(side)]
+        return [
+            (t.further(begin, dtype.memory, str(low)), t.further(begin, dtype.memory, str(high))) for low, high in rows
+        ]
 
     def _load_halves(self, node: Load, known: Known, where: Where) -> None:
         t, (leaf, offsets), side = self.text, self.groups[node.leaf, node.offset], where.count // 2
-        read = f"load <{side} x {leaf.dtype.memory}>, ptr"
+        read, begin = f"load <{side} x {leaf.dtype.memory}>, ptr", self._group_begins(node, known, where)
         for b in blocks_of(len(offsets), side):
             rows = []
-            for places in self._halves_at(node, b, known, where):
+            for places in self._halves_at(begin, leaf.dtype, len(offsets), b, side):
                 halves = [t.let(f"{read} {at}, align {leaf.itemsize}", leaf.dtype.memory, side) for at in places]
                 rows.append(self._joined(halves))
             for offset, column in zip(offsets[b : b + side], crossed(rows, self._shuffled), strict=True):
                 known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
 
     def _store_halves(self, store: Store, columns: Sequence[Lanes], known: Known, where: Where) -> None:
-        size, side = store.leaf.itemsize, where.count // 2
+        dtype, side, begin = store.leaf.dtype, where.count // 2, self._group_begins(store, known, where)
         for b in blocks_of(len(columns), side):
             rows = crossed(columns[b : b + side], self._shuffled)
-            for row, places in zip(rows, self._halves_at(store, b, known, where), strict=True):
+            for row, places in zip(rows, self._halves_at(begin, dtype, len(columns), b, side), strict=True):
                 for first, at in zip((0, side), places, strict=True):
                     half = self._shuffled(row, row, range(first, first + side))
-                    self.text.put(f"store {half}, ptr {at}, align {size}")
+                    self.text.put(f"store {half}, ptr {at}, align {dtype.itemsize}")
 
     def _group_store(self, store: Store, columns: Sequence[Lanes], known: Known, where: Where) -> None:
         dtype, side = store.leaf.dtype, where.count // 2

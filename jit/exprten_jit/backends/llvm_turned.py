@@ -176,28 +176,23 @@ class Turned(Folds):
         assert node.order is not None, "a scheduled fold has an order"
         chains = max(1, node.order.lanes // width)
         abreast = where.count // width if where.count * _widest(node) <= self.machine.vector_bits else 1
-        parts_of, shifted = self._parts_of_row(node, known, width), dict[str, tuple[str, Lanes]]()
-        if self._may_shift(node, width):
-            last = t.index("sub", known[node.extent].name, width)
-            shifted = {start: self._shifted(start, last, width) for start, mask in parts_of if mask}
-        identity = self._identity([node], width)
-        alone = [self._is_masked(x, node.axis) and _once(x, node.bodies) for x in node.bodies]
+        parts_of, identity = self._parts_of_row(node, known, width), self._identity([node], width)
+        shifted = self._shifted_parts(node, known, width, parts_of)
+        alone = [not shifted and self._is_masked(x, node.axis) and _once(x, node.bodies) for x in node.bodies]
 
         def row(r: str | int) -> Row:
             if fetching:
                 self.fetch_rows(node, known, where, [r])
             inside, parts = self._one_row(node, known, where, r), []
             for start, mask in parts_of:
-                at, found, own = Where(node.axis, start, width, mask.name if mask else None), [], dict(inside)
+                first, order = shifted.get(start, (start, None))
+                under = mask.name if mask and not order else None
+                at, found, own = Where(node.axis, first, width, under), [], dict(inside)
                 for body, nothing, once in zip(node.bodies, identity, alone, strict=True):
-                    loaded = mask and once and not shifted  # with the identity of the only one that it is for
-                    if mask and shifted:
-                        first, order = shifted[start]
-                        x = self.widened(self.value(body, own, Where(node.axis, first, width)), width)
-                        x = t.call("@llvm.x86.avx2.permps", x.lane, width, x, order)
-                    else:
-                        x = self.value(body, own, replace(at, nothing=nothing.name) if loaded else at)
-                        x = self.widened(x, width)
+                    loaded = mask and once  # with the identity of the only one that it is for
+                    x = self.value(body, own, replace(at, nothing=nothing.name) if loaded else at)
+                    x = self.widened(x, width)
+                    x = t.call("@llvm.x86.avx2.permps", x.lane, width, x, order) if order else x
                     found.append(t.let(f"select {mask}, {x}, {nothing}", x.lane, width) if mask and not loaded else x)
                 parts.append(found)
             if sums is not None:
@@ -247,18 +242,25 @@ class Turned(Folds):
         masks = [None if there else self._below(left, int(first)) for first, there in zip(firsts, surely, strict=True)]
         return list(zip(firsts, masks, strict=True))
 
-    def _may_shift(self, node: Fold, width: int) -> bool:
-        """Whether the last part of a row is read as it ends, and brought to its lanes: where elements have no loads with a mask, and a row is as long as a part."""
+    def _shifted_parts(
+        self, node: Fold, known: Known, width: int, parts: Sequence[tuple[str, Lanes | None]]
+    ) -> dict[str, tuple[str, Lanes]]:
+        """Of parts with a mask, where elements have no loads with one and a row is as long as a part: where they are read instead, so that they end with
+        the row, and which lanes they take from that.
+        """
         loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.when is None]
+        floats = self.machine.permutes and all(dtype.lane == "float" for dtype in node.dtypes)
         small = any(self.without_masks(x.leaf.dtype) for x in loads)
-        floats = all(dtype.lane == "float" for dtype in node.dtypes)
-        return small and floats and self.machine.permutes and width == EIGHT and self.least >= width
-
-    def _shifted(self, start: str, last: str, width: int) -> tuple[str, Lanes]:
-        """Where a part is read that begins there, or at the last place, and which lanes it takes from that."""
-        t, first = self.text, self.text.lesser(start, last)
-        by = self.splat(Lanes(self._narrow(t.index("sub", start, first)), "i32"), width)
-        return first, t.let(f"add {by}, {self.iota('i32', width).split('> ', 1)[1]}", "i32", width)
+        if not (small and floats and width == EIGHT and self.least >= width):
+            return {}
+        t, found = self.text, dict[str, tuple[str, Lanes]]()
+        last = t.index("sub", known[node.extent].name, width)
+        for start in (start for start, mask in parts if mask):
+            first = t.lesser(start, last)
+            by = self.splat(Lanes(self._narrow(t.index("sub", start, first)), "i32"), width)
+            lanes = self.iota("i32", width).split("> ", 1)[1]
+            found[start] = first, t.let(f"add {by}, {lanes}", "i32", width)
+        return found
 
     def _in_turn(
         self,
