@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from covering import covering
 from exprten_jit.backends import nvrtc_library
 from hypothesis import settings
 
@@ -43,6 +44,19 @@ def pytest_configure(config: pytest.Config) -> None:
     # Chosen before hypothesis' own hook reads it and before xdist starts workers, so that all draw from one printed seed.
     if PROFILE == "local" and config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.randrange(2**32))
+
+
+@pytest.hookimpl(tryfirst=True)  # before those marked `full` are taken out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    cases: dict[object, list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("covering"):
+            cases.setdefault((item.module, item.originalname), []).append(item)
+    for some in cases.values():
+        (strength,) = next(some[0].iter_markers("covering")).args
+        chosen = covering([item.callspec.params for item in some], strength)
+        for n in set(range(len(some))).difference(chosen):
+            some[n].add_marker("full")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

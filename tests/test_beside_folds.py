@@ -22,6 +22,7 @@ def _arrays(n, k, dtype, pad):
     return (xt.asarray(a) for a in (x[:, :k], r, c))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", STATEMENTS)
 @pytest.mark.parametrize(
     ("n", "k", "pad"),
@@ -49,6 +50,7 @@ def test_rows_run_on_in_one_loop():
     assert xt.plan(xt.empty((700, 3)), x * r * c / xt.sum(x, 0, keepdims=True)).recompute <= 2
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["float32", "int16"])
 @pytest.mark.parametrize("shape", [(3, 9, 7), (3, 20, 7), (5, 20, 3), (2, 300, 5), (9, 4, 2), (30, 33, 4)], ids=str)
 def test_few_columns_beside_a_row_for_each_outer_index(shape, dtype):

@@ -811,6 +811,7 @@ SHORT_AND_FEW = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", SHORT_AND_FEW)
 @pytest.mark.parametrize("dtype", COMPLEX)
 def test_short_rows_and_few_columns(dtype, name):

@@ -12,6 +12,7 @@ import exprten as xt
 SHAPES = ((70, 30_000), (700, 3_072), (9_000, 260), (1_050_000, 2))  # 8 MiB of float32: strips of every width
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("statement", [softmax, standardised])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize(("before", "bits"), [(0, None), (16, 256), (3, None)])
@@ -202,6 +203,7 @@ ONE_FOLD = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("statement", ONE_FOLD)
 @pytest.mark.parametrize(
     ("dtype", "shape"),

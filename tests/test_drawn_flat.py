@@ -114,6 +114,7 @@ def test_what_runs_on_along_the_source_is_computed_there_and_turned() -> None:
     assert "made" not in xt.plan(xt.zeros((218, 100, 5)), xt.exp(few - a[:, :, None])).nest
 
 
+@pytest.mark.covering(1)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of what overflows
 @pytest.mark.parametrize(
     "room", [beforehand.ROOM, 1 << 11]
@@ -154,6 +155,7 @@ def test_folds_are_computed_before_what_lies_across(shape: tuple[int, ...], orde
     np.testing.assert_allclose(y.numpy(), powers / powers.sum(axis, keepdims=True), 1e-5)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
 @pytest.mark.parametrize(
     ("shape", "order"),

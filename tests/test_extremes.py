@@ -39,6 +39,7 @@ def expected(name: str, x: np.ndarray) -> np.ndarray:
     return found
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("bits", [128, 256, 512])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int64", "uint8", "uint16"])
 def test_extremes_of_rows_of_every_remainder(dtype, bits):

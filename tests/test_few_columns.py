@@ -70,6 +70,7 @@ def test_folds_of_an_outer_axis_have_it_too(count, bits):
             assert found.tobytes() == np.stack([in_order(y) for y in x]).tobytes(), (rows, layout)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "float16", "float64"])
 @pytest.mark.parametrize("shape", [(2500, 3), (700, 11), (600, 16), (300, 21), (9, 40, 5), (9, 40, 19)])
 def test_every_type(dtype, shape):
@@ -201,6 +202,7 @@ def test_what_is_taken_from_itself_is_still_read(dtype):
             assert not out.numpy().any()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64", "float32"])
 @pytest.mark.parametrize(
     "shape", [(40, 64, 3), (9, 7, 2), (33, 20, 8), (5, 200, 6), (17, 5, 11), (300, 13), (2000, 9), (3, 16, 1)]
@@ -221,6 +223,7 @@ def test_rows_of_integers_as_they_lie(dtype, shape):
                 np.testing.assert_array_equal(out.numpy(), want.astype(e.dtype))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "uint64"])
 @pytest.mark.parametrize("columns", [2, 3, 5, 8])
 def test_where_extremes_of_integers_stand(dtype, columns):
@@ -254,6 +257,7 @@ def test_where_extremes_of_each_outer_index_stand(dtype, shape):
                     np.testing.assert_array_equal(found, getattr(np, name)(x, 1), f"{name} at {bits}")
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16"])
 @pytest.mark.parametrize("columns", [2, 3, 6, 8, 11, 17, 33])
 def test_where_extremes_of_floats_stand(dtype, columns):

@@ -306,6 +306,7 @@ def test_a_mean_in_a_kernel_has_the_count_of_every_shape():
             np.testing.assert_allclose(out.numpy(), 2 * (x - x.mean(0)), atol=1e-5)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["int64", "float64", "complex64", "complex128", "float32"])
 @pytest.mark.parametrize("columns", [17, 32, 33, 48, 64, 65])
 def test_rows_of_each_outer_index_that_no_vectors_hold_several_of(dtype, columns):

@@ -207,6 +207,7 @@ def test_where_an_extreme_of_a_long_row_stands(dtype, bits):
         same(alone, getattr(x[-1], name)())
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("bits", [128, 512])
 @pytest.mark.parametrize("dtype", [*FLOATS, "float16", "int8", "uint16", "int32", "uint32", "int64"])
 def test_where_an_extreme_of_a_short_row_stands(dtype, bits):
@@ -662,6 +663,7 @@ def test_short_rows_are_brought_together_as_long_ones(dtype):
         same(xt.evaluate(xt.sum(xt.asarray(source.array), 1)).numpy(), np.array(want), f"{rows} of {n}, {layout}")
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("bits", [128, 256, 512])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "uint8", "complex64"])
 def test_rows_of_every_kernel_for_short_ones_have_the_bits_of_a_row_alone(dtype, bits):
@@ -1058,6 +1060,7 @@ PHASES = {  # of statements with folds that all of the target needs
 PASSES = {softmax: 3, log_softmax: 3, standardised: 3}
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("shape", [(1, 70), (3, 33), (6, 2100), (70, 65), (517, 129)], ids=str)
 @pytest.mark.parametrize("bits", [128, 512])
 def test_what_rows_have_is_folded_once_a_row_where_columns_are_folded(shape, bits):
@@ -1580,6 +1583,7 @@ def test_an_axis_that_mean_does_not_have_is_an_error_of_mean():
         xt.mean(A, 2)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("bits", [128, 256, 512])
 @pytest.mark.parametrize("dtype", ["int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("shape", [(5, 70), (70, 5), (16, 16), (20, 33)])

@@ -29,6 +29,7 @@ FOLDED = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("folded", FOLDED)
 @pytest.mark.parametrize("read", READ)
 def test_folds_that_are_read_elsewhere(read, folded):
@@ -154,6 +155,7 @@ SHAPED = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("folded", ["rows", "middle", "all", "whole rows"])
 @pytest.mark.parametrize("shaped", SHAPED)
 def test_what_is_made_of_folds_is_reshaped(shaped, folded):

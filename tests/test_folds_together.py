@@ -12,6 +12,7 @@ import exprten as xt
 FOLDS = ("sum", "max", "min", "argmax", "std", "prod", "count_nonzero", "any")
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int16", "uint8"])
 @pytest.mark.parametrize("names", list(itertools.combinations(FOLDS, 2)), ids="-".join)
 def test_two_folds_have_the_bits_of_each_alone(names, dtype):

@@ -56,6 +56,7 @@ def bits(statement, *operands):
     return xt.evaluate(statement(*map(xt.asarray, operands))).numpy().tobytes()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("few", FEW)
 @pytest.mark.parametrize("name", [*STATEMENTS, *FLOATS])
 def test_the_bits_are_those_of_rows_that_are_folded_one_by_one(name, few):
@@ -66,6 +67,7 @@ def test_the_bits_are_those_of_rows_that_are_folded_one_by_one(name, few):
             assert bits(statement, x, w, v) == bits(statement, apart(x), w, v), (rows, width)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_every_type(name, dtype):

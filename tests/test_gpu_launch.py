@@ -363,6 +363,7 @@ WAITING: dict[str, tuple[Any, Callable[[xt.Device], list[list[xt.Tensor]]], dict
 }  # fmt: skip
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
 @pytest.mark.parametrize("name", WAITING)
 def test_rows_that_wait_are_one_launch_with_the_bits_of_each_alone(

@@ -111,6 +111,7 @@ def test_threads_keep_the_same():
     assert abs(float(found[0].astype(np.float64).sum()) - 1) < 1e-5
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("bits", [128, 256, None])
 @pytest.mark.parametrize(
     "shape", [(5, 7, 2), (9, 64, 3), (2, 8, 5), (33, 17, 8), (3, 40, 11), (6, 256, 16), (2, 5, 33), (4, 3, 64)], ids=str

@@ -338,6 +338,7 @@ SQUARE = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", SQUARE)
 @pytest.mark.parametrize("shape", [(16, 16), (17, 90), (90, 17), (81, 130), (300, 79), (64, 275)], ids=str)
 def test_what_lies_across_is_computed_in_squares(shape, name):
@@ -440,6 +441,7 @@ def test_a_large_target_that_lies_across_its_source_is_stored_past_the_caches(dt
         assert (memory[:, :before] == 7).all() and (memory[:, before + shape[0] :] == 7).all()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
 @pytest.mark.parametrize(
     "shape", [(2112, 1030), (2105, 1040), (70_016, 31), (272, 8200), (833, 2600), (384, 10_922)], ids=str

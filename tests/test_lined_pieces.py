@@ -43,6 +43,7 @@ def what_is_done(plan: xt.Plan) -> str:
     return SCRATCH if "stored[" in found else ROWS
 
 
+@pytest.mark.covering(1)
 @pytest.mark.skipif(not whole.stack_bytes(), reason="threads have not the stack")
 @pytest.mark.parametrize(("shape", "order", "axis", "what"), LAYOUTS, ids=str)
 @FUNCTIONS
@@ -91,6 +92,7 @@ def test_what_would_be_stored_one_by_one_is_a_whole(shape: tuple[int, ...], monk
     assert_same_bits(plan.run().numpy(), y.numpy(), f"{shape}")
 
 
+@pytest.mark.covering(1)
 @FUNCTIONS
 @pytest.mark.parametrize("first", range(1, 17, 5))
 def test_rows_that_begin_within_a_line(

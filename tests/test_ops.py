@@ -164,6 +164,7 @@ def test_every_special_value_gives_numpys_bits_and_type(name, types):
     assert_as_numpy(name, xt.evaluate(e).numpy(), operands, f"{name} of {types}")
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("name", "types"), SUPPORTED, ids=described)
 def test_an_ugly_layout_changes_no_bit_and_writes_nothing_else(name, types):
     rng = np.random.default_rng(zlib.crc32(f"{name} {types}".encode()))
@@ -208,6 +209,7 @@ FEW = SAMPLED | {"gcd", "lcm", "heaviside"}
 MET = [(name, d) for name in BINARY for d in DTYPES if name not in FEW or d in SAMPLE]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("name", "dtype"), MET, ids=str)
 def test_a_python_scalar_takes_the_type_of_what_it_meets(name, dtype):
     tried = 0
@@ -229,6 +231,7 @@ def test_a_python_scalar_takes_the_type_of_what_it_meets(name, dtype):
 STRONG = ("add", "multiply", "divide", "floor_divide", "maximum", "less", "bitwise_xor", "logical_and")
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("dtype", "scalar_type"), combinations(2), ids=str)
 def test_a_numpy_scalar_keeps_its_type(dtype, scalar_type):
     x, scalars = SPECIAL[dtype], SPECIAL[scalar_type][-3:]

@@ -54,6 +54,7 @@ def test_short_axes_run_inside_of_tiles(dtype: type) -> None:
         assert_same_bits(y.numpy(), memory.transpose(3, 2, 1, 0) + dtype(1), str(dtype))
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("function", [normalised, softmax, xt.sum, xt.max, xt.argmax])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
 @pytest.mark.parametrize(

@@ -106,6 +106,7 @@ REFERENCE = {
 SHAPES = [(7,), (33, 5), (100, 3), (2, 4500), (700, 2), (4, 33, 6), (3, 300, 2), (1, 9, 1)]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("made", REFERENCE, ids=lambda made: made.__name__)
 def test_every_axis(made, dtype):
@@ -335,6 +336,7 @@ def squares_and_product(a, b, c, d):
     return a + c, b * d
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("bits", [128, 256, 512])
 @pytest.mark.parametrize("length", [3, 7, 12, 15, 16, 17, 24, 40, 63, 100, 127, 130])
 def test_accumulators_of_one_element_have_their_own_identities(length, bits):

@@ -84,6 +84,7 @@ def test_types_promote_as_numpys(types, provider):
     np.testing.assert_array_equal(got, wanted)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("provider", [*PROVIDERS, "own, int32"], indirect=True)
 @pytest.mark.parametrize("layout", TARGETS)
 def test_every_layout_of_target_and_operands(layout, provider):

@@ -26,6 +26,7 @@ def numbers(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     return x
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("bits", [None, 256])
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", ["sum", "max", "min", "prod"])

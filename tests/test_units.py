@@ -62,6 +62,7 @@ def test_units_of_what_is_computed_in_pieces(shape, axis):
     assert made[0].numpy().tobytes() == np.ascontiguousarray(made[1].numpy()).tobytes()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
 @pytest.mark.parametrize("rows", [3, 4, 5, 8, 11, 14, 17])
 def test_small_matrices_are_turned_one_after_the_other(rows, dtype):

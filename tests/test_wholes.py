@@ -35,6 +35,7 @@ def normalised(x: xt.Expr, axis: int) -> xt.Expr:
     return (x - xt.mean(x, axis, keepdims=True)) / xt.std(x, axis, keepdims=True)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("shape", "order", "axis", "many"), LAYOUTS, ids=str)
 @pytest.mark.parametrize("function", [softmax, normalised], ids=["softmax", "normalised"])
 def test_a_statement_as_a_whole_has_its_bits(

@@ -27,7 +27,7 @@ from __future__ import annotations
 import struct
 import weakref
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 from .dtypes import BOOL, INDEX, DType
@@ -54,6 +54,11 @@ class Value:
     def reads(self) -> bool:
         """Whether something is loaded for it."""
         return any(child.reads for child in self.children)
+
+    @cached_property
+    def forms(self) -> dict[Axis, tuple[Value, Value] | None]:
+        """What `rewrite.affine` found."""
+        return {}
 
     def __add__(self, other: Value | int) -> Value:
         return _add(self, index(other))
@@ -294,7 +299,13 @@ def bits(value: Value, dtype: DType) -> Value:
 
 
 def index(x: Value | int) -> Value:
-    return const(x, INDEX) if isinstance(x, int) else x
+    return _of_number(x) if isinstance(x, int) else x
+
+
+@lru_cache(4096)
+def _of_number(n: int) -> Value:
+    """Few numbers are asked for again and again: strides, lanes, 0 and 1."""
+    return const(int(n), INDEX)
 
 
 def _number(x: Value) -> int | None:

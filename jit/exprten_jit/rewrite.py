@@ -157,6 +157,12 @@ def affine(value: Value, v: Axis) -> tuple[Value, Value] | None:
         return index(0), value
     if value is v:
         return index(1), index(0)
+    if v not in value.forms:
+        value.forms[v] = _form(value, v)  # asked for at each load and store, of each group of rows
+    return value.forms[v]
+
+
+def _form(value: Value, v: Axis) -> tuple[Value, Value] | None:
     match value:
         case Op("add" | "subtract", (a, b)):
             p, q = affine(a, v), affine(b, v)
