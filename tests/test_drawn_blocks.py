@@ -3,10 +3,12 @@ few elements, nor a value that is computed twice.
 """
 
 import random
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+from exprten_jit.nest import Machine
 from strategies import DTYPES, HALVES, assert_same_bits
 from test_drawn_folds import laid_out
 from test_drawn_types import COMPLEX, OPTIONS, Drawn, operands_of
@@ -97,6 +99,41 @@ def test_what_is_folded_in_a_block_has_no_loop(
         plan = xt.plan(y, value)
         assert str(plan.nest).count("for i") == loops
         assert (plan.recompute, plan.scratch_bytes) == (1, 0)
+
+
+SMALL = Machine(256, frozenset((8, 16, 32, 64)))
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((70, 17, 2), 1), ((33, 23, 3), 1), ((8, 9, 5, 4), 1)], ids=str)
+@pytest.mark.parametrize("function", [softmax, lambda x, axis: x - xt.mean(x, axis, keepdims=True)])
+def test_rows_of_a_few_columns_are_a_block_where_vectors_are_small(
+    function: Callable[[xt.Expr, int], xt.Expr], shape: tuple[int, ...], axis: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = xt.asarray(np.random.default_rng(0).standard_normal(shape).astype(np.float32))
+
+    def value() -> xt.Expr:
+        return function(x, axis)
+
+    monkeypatch.setattr(blocks, "machine", lambda: SMALL)
+    assert str(xt.plan(xt.empty(shape), value()).nest).count("for i") == len(shape) - 2
+    found = [stored(value, list(range(len(shape))), "write", *how) for how in OPTIONS]
+    monkeypatch.setattr(blocks, "MOST", 0)
+    want = stored(value, list(range(len(shape))), "write")
+    for y, how in zip(found, OPTIONS, strict=True):
+        assert_same_bits(y, want, f"{shape}, {how}")
+
+
+def test_a_small_vector_is_filled_by_a_short_axis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight elements, where no longer axis runs on: what is folded, a few of them, has no loops of its own."""
+    data = np.random.default_rng(0).integers(0, 9, (30, 13, 2, 5)).astype(np.float32)
+    x, y = xt.asarray(data)[:, :12], xt.empty((30, 12, 5), "int64")
+    monkeypatch.setattr(blocks, "machine", lambda: SMALL)
+    forget()
+    assert re.findall("for (i.)|(strip)", xt.plan(y, xt.argmax(x, 2)).nest) == [("i0", ""), ("i1", "")]
+    for bits in (None, 256, 128):
+        with xt.options(vector_bits=bits):
+            y[...] = xt.argmax(x, 2)
+        np.testing.assert_array_equal(y.numpy(), data[:, :12].argmax(2))
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,17 @@ def test_pieces_of_what_comes_from_memory_are_larger(
     assert in_pieces(xt.plan(xt.empty(x.shape), value())) == many
 
 
+@pytest.mark.parametrize("shape", [(682, 24, 2), (682, 16, 3), (400, 20, 4)], ids=str)
+def test_what_was_computed_is_taken_apart_as_it_is_copied(shape: tuple[int, int, int]) -> None:
+    """Scratch is known to be packed: rows of a few elements have no loop, and are loaded several at once."""
+    x, (rows, more, columns) = numbers(shape, np.float32), shape
+    made = xt.empty((rows, columns, more))
+    plan = xt.plan(made, normalised(xt.transpose(xt.asarray(x), (0, 2, 1)), 0))
+    assert plan.nest.count("= whole[") == columns
+    want = xt.evaluate(normalised(xt.asarray(x), 0)).numpy()
+    assert_same_bits(plan.run().numpy(), want.transpose(0, 2, 1), f"{columns} columns")
+
+
 def test_what_the_target_is_part_of_is_not_computed_as_a_whole() -> None:
     data = numbers((17, 550, 7))
     x, y = xt.transpose(xt.asarray(data), (1, 2, 0)), xt.asarray(np.ones((550, 7, 17), np.float32))

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
 
+from exprten_jit.backends.llvm_run import machine
+from exprten_jit.nest import Machine
 from exprten_jit.reducers import ACROSS, UNROLLED
 from exprten_jit.unrolled import packed_part
 
@@ -23,8 +25,10 @@ from .orders import folded_by, lies_across
 
 Key = TypeVar("Key", int, Place)
 
+LANE_BITS = 32  # of the elements of which a vector along a short axis is full
 MOST = 72  # elements: of more, a kernel is longer than its loops are worth
 MOST_PLAIN = 32  # without folds
+LARGE_BITS = 512  # of vectors
 FAR, FAR_ROWS = 1 << 21, 20  # elements that are in no cache of one processor alone: of those no block has more rows
 MOST_FOLDED = 36  # of which nothing but folds is stored, as they lie: further ones are read down a few columns as fast
 MOST_ROWS = 11  # of these, where there are more than are surely better
@@ -75,16 +79,22 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
     """The block of a statement with folds, all of which it has in it, once for each index of the axes that are left."""
     found, places = same.found, {same.of((TARGET, k)): k for k in axes}
     taken = list(dict.fromkeys(p for n in found.folds for p in folded_by(same, n) if p is not None))
-    if not taken or found.params or found.several or any(extent_of(same, p) > UNROLLED for p in taken):
-        return None
     lengths, across = {p: extent_of(same, p) for p in (*places, *taken)}, lies_across(same, target)
+    most = MOST if places.keys() >= {*taken} and _is_small(machine()) else UNROLLED  # of rows that are stored
+    if not taken or found.params or found.several or any(lengths[p] > most for p in taken):
+        return None
     steps = [
         {p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
         for n, view in views_of(found, target)
     ]
-    for lanes, block, loops in _blocks([p for p in places if p not in taken], taken, lengths, steps):
+    least = machine().vector_bits // LANE_BITS
+    for lanes, block, loops in _blocks([p for p in places if p not in taken], taken, lengths, steps, least):
         many, stored = prod(lengths[p] for p in block), places.keys() >= {*block} or across
         near = {lengths[p] for s in steps[1:] for p in block if s.get(p) == 1}
+        if lengths[lanes] <= MOST_WOVEN and (stored or many > SURELY[False]):  # loops are better than one vector each
+            continue
+        if len(block) == 1 and many > UNROLLED:  # a row in each lane has a kernel of its own
+            continue
         pays = _pays(many, [lengths[p] for p in taken], near, stored) and (many <= MOST_PLAIN or not across)
         if pays and all({lanes, *loops} <= {*same.dims(n)} for n in found.folds):
             return Block(tuple((places.get(p, p), lengths[p]) for p in block), places[lanes])
@@ -95,11 +105,16 @@ def _pays(many: int, folded: Sequence[int], near: Collection[int], stored: bool)
     """Whether a block of so many elements is better than loops, of which axes of these lengths are folded, and rows of so many are read: loops are where
     those fill vectors.
     """
-    if many <= SURELY[stored]:
+    if many <= SURELY[stored] or (stored and _is_small(machine())):
         return True
     few = stored or (many <= MOST_FOLDED and max(folded) <= MOST_ROWS)
     groups = (2, 4) if max(folded) % ACROSS.lanes == 0 else ()  # of fewer rows than one some lanes hold nothing
     return few and not any(n in ((2, 16, 32) if stored else (*groups, 8, 16)) for n in near)
+
+
+def _is_small(machine: Machine) -> bool:
+    """Whether vectors are so small that loops over rows of few elements fill them no better than blocks."""
+    return machine.vector_bits < LARGE_BITS
 
 
 def named(
@@ -114,10 +129,14 @@ def named(
 
 
 def _blocks(
-    axes: Sequence[Key], taken: Sequence[Key], lengths: Mapping[Key, int], steps: Sequence[Mapping[Key, int]]
+    axes: Sequence[Key],
+    taken: Sequence[Key],
+    lengths: Mapping[Key, int],
+    steps: Sequence[Mapping[Key, int]],
+    least: int = MOST_WOVEN + 1,
 ) -> Iterator[tuple[Key, Sequence[Key], Sequence[Key]]]:
-    """An axis for the lanes, the longest first, the axes of a block, the most first, what is `taken` among them, and those that are left."""
-    for lanes in sorted((k for k in axes if lengths[k] > MOST_WOVEN), key=lambda k: -lengths[k]):
+    """An axis of at least so many elements for the lanes, the longest first, the axes of a block, the most first, what is `taken` among them, and those that are left."""
+    for lanes in sorted((k for k in axes if lengths[k] >= least), key=lambda k: -lengths[k]):
         others = [k for k in axes if k != lanes]
         most = min(len(others), MOST.bit_length() - 1)  # axes, of two elements at least
         for count in range(most, -1, -1):

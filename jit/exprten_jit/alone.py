@@ -27,6 +27,10 @@ def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]
     if flat := fields["flat"]:
         columns, rows = (tuple(loops[n][0] for n in each) for each in flat[:2])
         fields["flat"] = Flat(columns, rows, *flat[2:])
+    if fields["packed"] and not folds_of(
+        *(s.value for s in stores)
+    ):  # of so many elements: where scratch is known to be packed
+        zero[loops[-2][1]] = index(fields["short"])
     moved = tuple(replace(s, offset=substitute(s.offset, zero), value=substitute(s.value, zero)) for s in stores)
     return Kernel(tuple(loops), moved, kernel.leaves, kernel.sizes, kernel.params, times=kernel.times, **fields)
 
