@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from exprten_jit.nest import Machine
 from exprten_jit.reducers import ACROSS, brought_together
 
 import exprten as xt
+from exprten.statement import few
 
 ROWS = (1, 5, 256, 300, 2048, 4096 + 259)
 WIDTHS = (128, 256, 512)
@@ -149,7 +151,9 @@ def test_only_the_targets_columns_are_stored(shape, bits):
     assert (around.numpy()[..., -3:] == 7).all()
 
 
-def test_one_kernel_for_any_number_of_rows():
+def test_one_kernel_for_any_number_of_rows(monkeypatch):
+    monkeypatch.setattr(few, "machine", lambda: Machine(512, frozenset((8, 16, 32, 64))))
+
     def kernel(shape, axis):
         x = xt.zeros(shape)
         return xt.plan(xt.zeros(shape), softmax(x, axis))._code.kernel

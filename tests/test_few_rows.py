@@ -8,11 +8,14 @@ from emulator import why_not
 from emulator.driver import emulated
 from exprten_jit.backends.llvm_run import machine
 from exprten_jit.folds import folds_of
-from exprten_jit.nest import Vector, statements
+from exprten_jit.nest import Machine, Vector, statements
 from exprten_jit.reducers import ACROSS, brought_together
+from strategies import place
+from test_drawn_blocks import forget
 from test_folds import judged
 
 import exprten as xt
+from exprten.statement import blocks, few
 
 COUNTS = (*range(2, 10), 17, 18, 19)
 COLUMNS = (2, 5, 16, 67, 300)
@@ -258,7 +261,13 @@ def test_what_takes_long_is_not_written_out():
     assert plan.run().numpy().tobytes() == in_order(xt.evaluate(dear).numpy()).tobytes()
 
 
-def test_one_kernel_for_any_number_of_columns():
+WIDE, SMALL = Machine(512, frozenset((8, 16, 32, 64))), Machine(256, frozenset((8, 16, 32, 64)))
+
+
+def test_one_kernel_for_any_number_of_columns(monkeypatch):
+    monkeypatch.setattr(few, "machine", lambda: WIDE)
+    monkeypatch.setattr(blocks, "machine", lambda: WIDE)
+
     def kernel(shape, axis=0):
         return xt.plan(xt.zeros(shape), softmax(xt.zeros(shape), axis))._code.kernel
 
@@ -275,6 +284,29 @@ def test_one_kernel_for_any_number_of_columns():
     for n in (32, 65):  # of which nothing is stored but what is folded
         plan = xt.plan(xt.zeros((5, n)), xt.max(xt.zeros((5, 8, n)), 1))
         assert plan._code.kernel.down == (8 if n > 64 else 0)
+
+
+@pytest.mark.parametrize("function", [softmax, standard, xt.argmax])
+@pytest.mark.parametrize("shape", [(9, 3, 8), (7, 5, 9), (5, 11, 17), (4, 16, 31), (3, 18, 33), (2, 3, 4, 65)], ids=str)
+def test_few_rows_of_few_columns_have_no_loop_where_vectors_are_small(function, shape, monkeypatch):
+    """Nothing overlaps but one row and itself, no lane is read or written that is not there, and the bits are those of rows alone."""
+    monkeypatch.setattr(few, "machine", lambda: SMALL)
+    monkeypatch.setattr(blocks, "MOST", 0)
+    forget()
+    axis, x = len(shape) - 2, numbers(shape)
+    for dtype in ("float32", "float64", "float16", "int8"):
+        source = xt.asarray((x * 3).astype(dtype))
+        if dtype == "int8" and function is not softmax and function is not standard:
+            source = xt.asarray(place((x * 3).astype(dtype), "padded").array)
+        value = function(source, axis)
+        alone = [xt.evaluate(function(source[k], axis - 1)).numpy() for k in range(shape[0])]
+        for bits, threads in ((None, 1), (256, 3), (128, 1)):
+            with xt.options(vector_bits=bits, num_threads=threads):
+                plan = xt.plan(xt.zeros(value.shape, value.dtype), value)
+                if dtype == "float32" and not (function is softmax and shape[-1] == 33):
+                    assert plan._code.kernel.columns == shape[-1]
+                    assert plan.nest.count("for i") == len(shape) - 1
+                assert plan.run().numpy().tobytes() == np.stack(alone).tobytes(), f"{dtype}, {bits}"
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 8])

@@ -108,6 +108,7 @@ def _known_strides(walk: Walk, ways: Ways) -> set[int]:
         *(range(2, blocks.MOST + 1) if walk.block or any(way.block for way in alone) else ()),
         walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
         *dict(ways.within).values(),
+        *(many for way in (ways, *alone) for many in (way.columns, way.columns * way.down)),
         *filter(is_known, few),
         ways.rest.short if ways.rest else 0,
     } - {0}

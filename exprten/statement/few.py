@@ -28,6 +28,12 @@ PAGE, WINDOW = 4096, 256  # bytes of a way; rows that begin in the same of so ma
 REGISTERS = 4  # that a row fills: beyond that none are taken several at once
 
 
+LARGE_BITS = 512  # of vectors
+NUMBER_BITS = 32  # of the elements by which vectors are counted
+MOST_COLUMNS, MOST_VECTORS = 80, 160  # of rows without loops, and of all of them
+MOST_LONE = 32  # such rows of more than a few columns
+
+
 class Few(NamedTuple):
     """Columns that folds run across: how many, or what number they fit, where they are few. `low`: of these folds take one block of rows at most, for each index
     of an outer axis, or `tall`, several. `near`: something dear is made of them, which may lie in the target until it is folded.
@@ -37,6 +43,13 @@ class Few(NamedTuple):
     low: bool = False
     tall: bool = False
     near: bool = False
+
+
+class Rows(NamedTuple):
+    """Few rows that folds take, and how many columns there are where these are few as well, and both are written out."""
+
+    many: int = 0
+    columns: int = 0
 
 
 def few_columns(axes: list[int], same: Same, extents: list[int]) -> Few:
@@ -80,12 +93,10 @@ def _most_columns(same: Same) -> int:
     return min(COLUMNS[-1], bits // max((leaf.key.dtype.bits for leaf in same.found.leaves), default=1))
 
 
-def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
-    """How many rows all folds take where these are few, and lie across the innermost axis, and there is no loop that a fold does not depend
-    on: else 0.
-    """
+def few_rows(axes: list[int], same: Same, extents: list[int]) -> Rows:
+    """The rows that all folds take where these are few, and lie across the innermost axis, and there is no loop that a fold does not depend on."""
     if not axes:
-        return 0
+        return Rows()
     found, inner, taken = same.found, same.of((TARGET, axes[-1])), set[Place]()
     for n in found.folds:
         key, ref = found.structure[n][:2]
@@ -94,12 +105,12 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
     outer = own - taken
     leaves = list(leaves_of(found))
     if inner in taken or not is_row(same, inner, leaves):
-        return 0
+        return Rows()
     if any(is_row(same, p, largest(same, leaves)) for p in taken):
-        return 0
+        return Rows()
     numbers = {extent_of(same, place) for place in taken}
     if len(numbers) != 1 or any(not outer <= {*same.dims(n)} for n in found.folds):
-        return 0
+        return Rows()
     rows = numbers.pop()
     least = 1 if len(outer) == 1 or own & taken else _most_columns(same) + 1
     many, part = extents[-1] > _most_columns(same), bool(own & taken) and _ends_in_part(same, extents[-1])
@@ -107,8 +118,23 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> int:
     if (many or (part and extents[-1] > 2 * LANES)) and not _any_dear(found):
         most = WRITTEN_ROWS
     if rows > NEAR_ROWS and (_crowded(same, taken, rows) or (own & taken and _from_memory(same))):
-        return 0
-    return rows if rows <= most and extents[-1] >= max(LEAST_COLUMNS, least) else 0
+        return Rows()
+    if len(outer) > 1 and _few_columns_written(same, rows, extents[-1], bool(own & taken)):
+        return Rows(rows, extents[-1])
+    return Rows(rows) if rows <= most and extents[-1] >= max(LEAST_COLUMNS, least) else Rows()
+
+
+def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> bool:
+    """Whether so many rows and columns have no loops at all, for each index of outer axes: a loop of a few steps takes small vectors longer than what is done in it.
+    From memory many rows are not seen coming, and rows of whole lines that are `stored` go past the caches in a loop.
+    """
+    bits = machine().vector_bits
+    lanes, size = bits // NUMBER_BITS, max((leaf.key.dtype.itemsize for leaf in same.found.leaves), default=1)
+    if bits >= LARGE_BITS or not lanes <= columns <= MOST_COLUMNS or rows * -(-columns // lanes) > MOST_VECTORS:
+        return False
+    if _from_memory(same) and (rows > NEAR_ROWS or (stored and columns * size % LINE == 0)):
+        return False
+    return rows <= LANES or (rows <= MOST_LONE and columns > LANES and not _any_dear(same.found))
 
 
 def _crowded(same: Same, taken: set[Place], rows: int) -> bool:

@@ -273,7 +273,7 @@ def turns(ways: Ways) -> bool:
 def is_for(alone: Alone, name: str, squares: bool = True) -> bool:
     """Whether a kernel is for the extent of this name, or for no less than fills squares."""
     ways, exact = alone.ways, tuple[str, ...]()
-    if ways.few:  # or for no fewer than half as many columns
+    if ways.few or ways.columns:  # or for no fewer than half as many columns
         exact = alone.loops[-1]
     elif ways.narrow:
         exact = alone.loops[-2]

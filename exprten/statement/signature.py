@@ -121,6 +121,7 @@ class Ways:
     inside: int | None = None  # the axis along which what lies across runs on from row to row, where these are short
     onto: int | None = None  # the axis along which the columns that folds run across run on
     down: int = 0  # rows that every fold takes, across the innermost axis
+    columns: int = 0  # elements that this has, where these are written out too
     within: tuple[tuple[str, int], ...] = ()  # extents of rows that are folded inside of another fold, which are so few
     block: tuple[tuple[str, int], ...] = ()  # extents of axes that are written out, so few elements have they
     lanes: int | None = None  # the axis that vectors run along then

@@ -89,7 +89,7 @@ class Kernel:
     axis, across which all folds run, has no more columns: as many where they are at most FEW or a power of two, else any number above the half. `low`: and
     folds take no more rows than a block of their order, for each index of an outer axis; `near`: what they take stays in the caches. `onto`: the axis along which rows of few columns run
     on in all that is folded. `narrow`: elements of the target's packed rows, the axis before the innermost. `down`: every fold takes so many
-    rows, across the innermost axis, and they are written out. `within`: extents of rows that are folded inside of another fold, which have so
+    rows, across the innermost axis, and they are written out; and so are its elements, where there are so many `columns`. `within`: extents of rows that are folded inside of another fold, which have so
     few elements that they are written out there. `block`: extents of axes, folded ones among them, that have so few that all are written out,
     and `lanes` the axis that vectors run along then. `first`: of folds that depend on axes with extents of these names and are needed again by
     others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
@@ -121,6 +121,7 @@ class Kernel:
     inside: Axis | None = None
     narrow: int = 0
     down: int = 0
+    columns: int = 0
     within: tuple[tuple[Value, int], ...] = ()
     block: tuple[tuple[Value, int], ...] = ()
     lanes: Axis | None = None

@@ -129,7 +129,9 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         kernel = replace(kernel, down=0)
         return kernel, kernel, ()
     if kernel.down:
-        return kernel, replace(opened, tiles=False), groups
+        *outer, (axis, extent) = opened.axes
+        axes = (*outer, (axis, index(kernel.columns) if kernel.columns else extent))
+        return kernel, replace(opened, axes=axes, tiles=False), groups
     alone = _long_enough(kernel, machine) and len(opened.axes) == len(kernel.axes)
     along = alone and not _extremes_of_narrow(kernel) and _in_lanes(kernel, machine)
     if groups and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:

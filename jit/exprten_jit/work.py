@@ -132,7 +132,8 @@ def levels(stmt: Range) -> list[Range]:
         inner = [s for s in stmt.body if not isinstance(s, Let)]
         if len(inner) != 1 or not isinstance(inner[0], Loop | Blocks | Vector):
             break
-        if (inner[0].extent if isinstance(inner[0], Loop) else inner[0].high).free:  # of a tile
+        extent = inner[0].extent if isinstance(inner[0], Loop) else inner[0].high
+        if extent.free or isinstance(extent, Const):  # of a tile; of few elements that are written out
             break
         stmt = inner[0]
         found.append(stmt)

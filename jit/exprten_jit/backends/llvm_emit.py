@@ -212,6 +212,9 @@ class Loops(Outer):
         if stmt.short:
             t.loop(low, high, stmt.lanes, lambda i: self._masked(stmt, known, i, high))
             return
+        if low.isdecimal() and high.isdecimal() and not self.down:
+            self._written_out(stmt, known, int(low), int(high))
+            return
         if stmt.stream and not all(steps(s, stmt.axis) == 1 or (s.leaf, s.offset) in self.groups for s in stmt.stores):
             stmt = replace(stmt, stream=None)
         if stmt.peeled and stmt.stream not in (None, TRUE):
@@ -249,6 +252,19 @@ class Loops(Outer):
             end, last = t.select(may, high, whole), t.index("sub", high, stmt.lanes)
         t.loop(low, end, stmt.lanes, lambda i: self._single(stmt, known, i, last))
         self._tail(stmt, known, end, high)
+
+    def _written_out(self, stmt: Vector, known: Known, low: int, high: int) -> None:
+        """Elements whose number is known: without a loop."""
+        whole = low + (high - low) // stmt.lanes * stmt.lanes
+        for at in range(low, whole, stmt.lanes * stmt.unroll):
+            groups = min(stmt.unroll, (whole - at) // stmt.lanes)
+            self._group(stmt, known, str(at), stmt.lanes, groups, None)
+        if whole < high and stmt.masked:
+            mask = ", ".join(f"i1 {'true' if k < high - whole else 'false'}" for k in range(stmt.lanes))
+            self._group(stmt, known, str(whole), stmt.lanes, 1, f"<{mask}>")
+        else:
+            for at in range(whole, high):
+                self._group(stmt, known, str(at), 1, 1, None)
 
     def _single(self, stmt: Vector, known: Known, i: str, last: str) -> None:
         """A vector from `i` on, or from `last` where that is before."""

@@ -379,7 +379,7 @@ class Memory(Some):
         t, size = self.text, dtype.itemsize
         if where.parts:
             self.store_parts(value, address, dtype, where.parts)
-        elif where.mask is not None and self.without_masks(dtype) and (some := first_of(where.mask)) is not None:
+        elif where.mask is not None and not self.registers_for_masks and (some := first_of(where.mask)) is not None:
             self.put_first(value, address, dtype, some)
         elif where.mask is not None:
             function, mask = f"@llvm.masked.store.v{where.count}{memory_suffix(dtype)}.p0", f"<{where.count} x i1>"

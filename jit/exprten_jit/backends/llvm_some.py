@@ -50,7 +50,13 @@ class Some(Quotients):
         while some:
             if some >= size:
                 place = self.text.further(address, dtype.memory, str(at))
-                part = self._shuffled(value, value, range(at, at + size))
+                part = self._some_of(value, at, size)
                 self.text.put(f"store {part}, ptr {place}, align {dtype.itemsize}")
                 at, some = at + size, some - size
             size //= 2
+
+    def _some_of(self, value: Lanes, first: int, count: int) -> Lanes:
+        """So many lanes from the first one on."""
+        if count == 1:
+            return self.text.let(f"extractelement {value}, i32 {first}", value.lane)
+        return self._shuffled(value, value, range(first, first + count))
