@@ -287,7 +287,9 @@ def test_one_kernel_for_any_number_of_columns(monkeypatch):
 
 
 @pytest.mark.parametrize("function", [softmax, standard, xt.argmax])
-@pytest.mark.parametrize("shape", [(9, 3, 8), (7, 5, 9), (5, 11, 17), (4, 16, 31), (3, 18, 33), (2, 3, 4, 65)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(9, 3, 8), (7, 5, 9), (6, 14, 7), (5, 11, 17), (4, 16, 31), (3, 18, 33), (2, 3, 4, 65)], ids=str
+)
 def test_few_rows_of_few_columns_have_no_loop_where_vectors_are_small(function, shape, monkeypatch):
     """Nothing overlaps but one row and itself, no lane is read or written that is not there, and the bits are those of rows alone."""
     monkeypatch.setattr(few, "machine", lambda: SMALL)
@@ -296,7 +298,7 @@ def test_few_rows_of_few_columns_have_no_loop_where_vectors_are_small(function, 
     axis, x = len(shape) - 2, numbers(shape)
     for dtype in ("float32", "float64", "float16", "int8"):
         source = xt.asarray((x * 3).astype(dtype))
-        if dtype == "int8" and function is not softmax and function is not standard:
+        if dtype == "int8" and function is xt.argmax:
             source = xt.asarray(place((x * 3).astype(dtype), "padded").array)
         value = function(source, axis)
         alone = [xt.evaluate(function(source[k], axis - 1)).numpy() for k in range(shape[0])]
@@ -305,7 +307,7 @@ def test_few_rows_of_few_columns_have_no_loop_where_vectors_are_small(function, 
                 plan = xt.plan(xt.zeros(value.shape, value.dtype), value)
                 if dtype == "float32" and not (function is softmax and shape[-1] == 33):
                     assert plan._code.kernel.columns == shape[-1]
-                    assert plan.nest.count("for i") == len(shape) - 1
+                    assert plan.nest.count("for i") == 2  # of the outer axes, which are one, and of all columns at once
                 assert plan.run().numpy().tobytes() == np.stack(alone).tobytes(), f"{dtype}, {bits}"
 
 

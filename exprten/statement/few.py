@@ -30,8 +30,8 @@ REGISTERS = 4  # that a row fills: beyond that none are taken several at once
 
 LARGE_BITS = 512  # of vectors
 NUMBER_BITS = 32  # of the elements by which vectors are counted
-MOST_COLUMNS, MOST_VECTORS = 80, 160  # of rows without loops, and of all of them
-MOST_LONE = 32  # such rows of more than a few columns
+LEAST_WRITTEN, MOST_COLUMNS, MOST_VECTORS = 5, 80, 160  # columns of rows without loops, and vectors of all of them
+MOST_LONE = 32  # such rows, where they are added up, or are as long as a vector
 
 
 class Few(NamedTuple):
@@ -130,11 +130,14 @@ def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> b
     """
     bits = machine().vector_bits
     lanes, size = bits // NUMBER_BITS, max((leaf.key.dtype.itemsize for leaf in same.found.leaves), default=1)
-    if bits >= LARGE_BITS or not lanes <= columns <= MOST_COLUMNS or rows * -(-columns // lanes) > MOST_VECTORS:
+    if bits >= LARGE_BITS or not LEAST_WRITTEN <= columns <= MOST_COLUMNS or rows * -(-columns // lanes) > MOST_VECTORS:
         return False
     if _from_memory(same) and (rows > NEAR_ROWS or (stored and columns * size % LINE == 0)):
         return False
-    return rows <= LANES or (rows <= MOST_LONE and columns > LANES and not _any_dear(same.found))
+    if rows <= LANES:
+        return True
+    sums = not stored and all(same.found.structure[n][0].map.reducer in ("sum", "prod") for n in same.found.folds)
+    return rows <= MOST_LONE and (sums or (columns > LANES and not _any_dear(same.found)))
 
 
 def _crowded(same: Same, taken: set[Place], rows: int) -> bool:
@@ -145,7 +148,7 @@ def _crowded(same: Same, taken: set[Place], rows: int) -> bool:
         for place, stride in zip(same.dims(n), view.strides, strict=True)
         if place in taken and stride  # a row that is repeated stays
     }
-    begins = [Counter(k * step % PAGE // WINDOW for k in range(rows)) for step in steps]
+    begins = [Counter(k * step % PAGE // WINDOW for k in range(rows)) for step in steps if step >= WINDOW]
     return any(max(each.values()) > NEAR_ROWS for each in begins)
 
 
