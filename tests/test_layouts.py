@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from exprten_jit.backends import llvm_run
+from exprten_jit.nest import Machine
 from strategies import LAYOUTS, REPEATED, SHAPES, TARGETS, assert_same_bits, place, values
+from test_drawn_blocks import forget
 
 import exprten as xt
+from exprten.statement import lying
 
 
 @dataclass(frozen=True)
@@ -600,3 +603,26 @@ def test_packed_rows_of_narrow_integers_are_added_in_wide_ones(dtype, bits):
         with xt.options(vector_bits=bits):
             target[...] = xt.sum(source, 1)
         np.testing.assert_array_equal(target.numpy(), x.sum(1, dtype=np.int64))
+
+
+@pytest.mark.parametrize("columns", [3, 5, 8, 13, 17, 33, 100, 113])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "complex64"])
+def test_moved_rows_have_no_loop_where_vectors_are_small(columns, dtype, monkeypatch):
+    """Rows of a few elements keep their order, and are stored in another one: nothing but they is written, whatever their length."""
+    monkeypatch.setattr(lying, "machine", lambda: Machine(256, frozenset((8, 16, 32, 64))))
+    forget()
+    data = np.random.default_rng(0).integers(-9, 9, (11, 7, columns)).astype(dtype)
+    x, room = xt.asarray(data), xt.zeros(7 * 11 * columns + 2, dtype)
+    target = room[1:-1].reshape(7, 11, columns)
+    value = xt.transpose(x, (1, 0, 2)) + xt.transpose(x, (1, 0, 2))
+    want = data.transpose(1, 0, 2) + data.transpose(1, 0, 2)
+    plan = xt.plan(target, value)
+    assert plan._code.kernel.columns == (columns if columns <= lying.MOVED[1] else 0)
+    for bits in (None, 256, 128):
+        with xt.options(vector_bits=bits):
+            room[...] = 0
+            target[...] = value
+            np.testing.assert_array_equal(target.numpy(), want)
+            xt.assign(target, "add", value)
+            np.testing.assert_array_equal(target.numpy(), want + want)
+            assert room.numpy()[0] == room.numpy()[-1] == 0

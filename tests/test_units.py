@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from exprten_jit.nest import Machine
 from strategies import place
+from test_drawn_blocks import forget
 
 import exprten as xt
+from exprten.statement import lying
 
 UNITS = {"float32": (2, 4), "float64": (2,), "float16": (2, 4, 8), "int32": (2, 4), "int8": (2, 4, 8), "bool": (2, 8)}
 
@@ -38,7 +41,9 @@ def test_units_are_turned_in_the_plan():
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
-def test_units_wider_than_sixteen_bytes_are_copied(dtype):
+def test_units_wider_than_sixteen_bytes_are_copied(dtype, monkeypatch):
+    monkeypatch.setattr(lying, "machine", lambda: Machine(512, frozenset((8, 16, 32, 64))))
+    forget()
     values = _values((100, 30, 4), dtype)
     source, target = xt.transpose(xt.array(values), (1, 0, 2)), xt.zeros((30, 100, 4), dtype=dtype)
     assert "at a time" in (nest := xt.plan(target, source + 1).nest)

@@ -110,7 +110,7 @@ def _known_strides(walk: Walk, ways: Ways) -> set[int]:
         *dict(ways.within).values(),
         *(many for way in (ways, *alone) for many in (way.columns, way.columns * way.down)),
         *filter(is_known, few),
-        ways.rest.short if ways.rest else 0,
+        *((ways.rest.short, ways.rest.columns) if ways.rest else ()),
     } - {0}
 
 

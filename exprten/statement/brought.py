@@ -14,7 +14,7 @@ from .memory_order import Turned, in_target_order
 from .pieces import FILLED, RUN, Tile, cut, extents_of, long_tiles, tiles_of
 from .signature import SCRATCH
 from .walk import Given, Walk
-from .whole import FAR_TIMES, fit_pieces, in_pieces, is_far, rest_of
+from .whole import FAR_TIMES, fit_pieces, in_pieces, is_far, of_any_length, rest_of, uneven_pieces
 
 COLUMNS = 48  # of a row at most, where all columns of several rows are folded at once
 
@@ -69,7 +69,11 @@ def _in_pieces(
     copy = copy_alone(scratch, source, (SCRATCH, number), turned.found.leaves[leaf].key, names)
     lying = replace(found, found=replace(found.found, layouts=layouts))
     way = whole_alone(lying, given.numbers, names, found.target)
-    if way is None or copy is None or not fit_pieces(turned, tile, (way, copy), names, None):
+    if way is None or copy is None:
+        return None
+    uneven = uneven_pieces(turned, tile, names)
+    copy = of_any_length(copy, uneven)
+    if not fit_pieces(turned, tile, (way, copy), uneven):
         return None
     rest = rest_of((way, copy), found, names, [numbers[k] for k in tile], room)
     return in_pieces(walk, replace(rest, whole=(copy, way), brought=True), tile)

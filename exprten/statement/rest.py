@@ -19,7 +19,7 @@ from .brought import brought_first
 from .flat import LEAST as LEAST_ELEMENTS
 from .flat import flat_axes
 from .gather import WEAK, Gathered
-from .lying import MOST_WOVEN, across, fills_squares, rows_apart
+from .lying import MOST_WOVEN, across, fills_squares, moved_rows, rows_apart
 from .memory_order import Turned, in_memory_order
 from .orders import runs_onto
 from .pieces import (
@@ -217,4 +217,5 @@ def _left(
         return Rest(tuple(axes), 0), flat
     other = across(every, extents, strides)
     squares = fills_squares(every, extents, other)
-    return Rest(tuple(axes), 0, tiles=bool(other), squares=squares), None
+    moved = 0 if other else moved_rows(extents, strides)
+    return Rest(tuple(axes), 0, tiles=bool(other), squares=squares, columns=moved), None

@@ -54,7 +54,7 @@ class Flat:
 @dataclass(frozen=True)
 class Rest:
     """What is left of a statement when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of
-    memory, `axes` those of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are those folds that are
+    memory, `axes` those of what is left, which is of packed rows of `short` elements, if that is not 0, or of rows of `columns`, which are written out. `alone` are those folds that are
     computed as statements of their own; `tiles` and `squares` are as in Ways. Of the axes `pieces` some elements are computed at a time. Or all that is
     stored is computed before, as a statement of its own, into `room` of so many bytes, and copied by another, or two: `whole`, which is made for `exact` extents with these names; or
     all that is read is `brought` before by one. Of `lined` pieces the last one has a line more than it has to store.
@@ -73,6 +73,7 @@ class Rest:
     lined: bool = False
     exact: tuple[tuple[str, int], ...] = ()
     room: int = 0
+    columns: int = 0
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,7 @@ class Ways:
                 rest.lined,
                 rest.exact,
                 rest.room,
+                rest.columns,
             )
         return found
 

@@ -16,7 +16,7 @@ from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
 from .flat import flat_axes
 from .gather import Gathered
-from .lying import rows_apart
+from .lying import moved_rows, rows_apart
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
@@ -70,6 +70,7 @@ class Walk:
     flat: Flat | None = None  # axes that are taken as one
     rest: Rest | None = None  # what is left when all folds are computed before
     pieces: tuple[int, ...] = ()  # elements of some of its axes at a time
+    columns: int = 0  # elements of moved rows, which are written out
     pairs: Pairs = field(default_factory=dict)  # rows that are folded inside of another fold
 
 
@@ -92,6 +93,8 @@ def walked(given: Given) -> Walk:
         return replace(walk, axes=axes, extents=[lengths[k] for k in axes], short=short, packed=True)
     if block := plain_block(given.found, walk.axes, walk.extents, walk.strides):
         return replace(walk, block=block)
+    if (columns := moved_rows(walk.extents, walk.strides)) and not given.found.several:
+        return replace(walk, columns=columns)
     return replace(walk, flat=flat_axes(given.found, walk.axes, walk.extents, walk.strides))
 
 

@@ -37,6 +37,7 @@ def ways_of(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[
         block=blocks.named(walk.block, same, axes, over) if walk.block else (),
         lanes=walk.block.lanes if walk.block else None,
         flat=walk.flat,
+        columns=walk.columns or down.columns,
         rest=walk.rest,
         keeps=bool(same) and given.apart and not given.reverse,
         shared=given.cpu and not given.apart,

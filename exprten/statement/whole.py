@@ -146,7 +146,12 @@ class _Made:
         found, names, key = cut(self.turned, tile), self.names, self.key
         run = cut_run(found.target, tile) if self.far and may_be_lined(key) else []
         copy = copy_alone(found.target, packed(found.target.shape), (0, SCRATCH), key, names)
-        rows = copy is not None and bool(run) and copy.loops[-1][0] == names[run[0]] and copy.ways == Ways()
+        rows = (
+            copy is not None
+            and bool(run)
+            and copy.loops[-1][0] == names[run[0]]
+            and replace(copy.ways, columns=0) == Ways()
+        )
         if copy and (more := with_line(self.turned, tile, run, key, room) if rows else None):
             return self._walk(tile, more, (copy,), room, run[0])
         return self._walk(tile, found, (copy,) if copy else (), room)
@@ -173,16 +178,29 @@ class _Made:
         whole, names = whole_alone(turned, self.given.numbers, self.names), self.names
         if whole is None or not copies:
             return None
+        uneven = uneven_pieces(self.turned, tile, names, lined)
+        copies = tuple(of_any_length(copy, uneven) for copy in copies)
         rest = rest_of((whole, *copies), turned, names, [self.numbers[k] for k in tile], room)
-        if not fit_pieces(self.turned, tile, (whole, *copies), names, lined):
+        if not fit_pieces(self.turned, tile, (whole, *copies), uneven):
             return None
         return in_pieces(self.walk, replace(rest, lined=lined is not None), tile)
 
 
-def fit_pieces(turned: Turned, tile: Tile, ways: Sequence[Alone], names: Sequence[str], lined: int | None) -> bool:
+def uneven_pieces(turned: Turned, tile: Tile, names: Sequence[str], lined: int | None = None) -> list[str]:
+    """The names of axes whose last piece has another length than the others."""
+    extents = extents_of(turned.found)
+    return [names[k] for k, length in tile.items() if extents[k] % length or k == lined]
+
+
+def of_any_length(copy: Alone, uneven: Sequence[str]) -> Alone:
+    """A copy whose rows are not written out where they are of several lengths."""
+    known = copy.ways.columns == 0 or {*uneven}.isdisjoint(copy.loops[-1])
+    return copy if known else replace(copy, ways=replace(copy.ways, columns=0))
+
+
+def fit_pieces(turned: Turned, tile: Tile, ways: Sequence[Alone], uneven: Sequence[str]) -> bool:
     """Whether kernels, of which the first computes folds, are for pieces of all lengths."""
-    extents, (whole, *copies) = extents_of(turned.found), ways
-    uneven = [names[k] for k, length in tile.items() if extents[k] % length or k == lined]
+    whole, *copies = ways
     if any(is_for(each, name, squares=False) for each in ways for name in uneven):
         return False
     few = leaves_few(turned, tile, chained(turned))

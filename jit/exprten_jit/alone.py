@@ -31,6 +31,8 @@ def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]
         *(s.value for s in stores)
     ):  # of so many elements: where scratch is known to be packed
         zero[loops[-2][1]] = index(fields["short"])
+    if fields["columns"] and len(way.loops[-1]) == 1:
+        zero[loops[-1][1]] = index(fields["columns"])
     moved = tuple(replace(s, offset=substitute(s.offset, zero), value=substitute(s.value, zero)) for s in stores)
     return Kernel(tuple(loops), moved, kernel.leaves, kernel.sizes, kernel.params, times=kernel.times, **fields)
 

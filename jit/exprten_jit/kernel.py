@@ -57,7 +57,7 @@ OWN, START = (
 @dataclass(frozen=True)
 class Rest:
     """What is left of a kernel when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of memory;
-    the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0. `alone` are kernels of their own; `tiles` and `squares`
+    the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0, or of rows of `columns`, which are written out. `alone` are kernels of their own; `tiles` and `squares`
     are as in Kernel. Of the axes `pieces` there are PIECE0, PIECE1 … elements at a time: what is computed before has room then. Or all that is stored is computed before,
     as the first of `whole` says, into `room` of so many bytes, and is then copied, or copied to the order of the target first; where it is `brought`, all that is read is
     copied before it is computed. Of `lined` pieces the last loop has a line more than each has to store.
@@ -76,6 +76,7 @@ class Rest:
     lined: bool = False
     exact: tuple[tuple[str, int], ...] = ()
     room: int = 0
+    columns: int = 0
 
 
 @dataclass(frozen=True)

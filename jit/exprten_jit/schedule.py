@@ -56,6 +56,8 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     then = schedule(kernel.then, machine) if kernel.then else None
     kernel = other_inside(kernel)
     kernel, opened, groups = _rows(kernel, machine)
+    if kernel.columns:
+        opened = replace(opened, axes=(*opened.axes[:-1], (opened.axes[-1][0], index(kernel.columns))))
     loops = [(axis, index(0), extent) for axis, extent in opened.axes]
     if vector_axis(opened) is None:
         loops.append((ONE, index(0), index(1)))
@@ -129,9 +131,7 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         kernel = replace(kernel, down=0)
         return kernel, kernel, ()
     if kernel.down:
-        *outer, (axis, extent) = opened.axes
-        axes = (*outer, (axis, index(kernel.columns) if kernel.columns else extent))
-        return kernel, replace(opened, axes=axes, tiles=False), groups
+        return kernel, replace(opened, tiles=False), groups
     alone = _long_enough(kernel, machine) and len(opened.axes) == len(kernel.axes)
     along = alone and not _extremes_of_narrow(kernel) and _in_lanes(kernel, machine)
     if groups and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:

@@ -40,6 +40,7 @@ def without_folds(kernel: Kernel) -> Beforehand | None:
     if found is None or found.kernel is None or folds_of(*(store.value for store in found.kernel.stores)):
         return None
     exact: dict[Value, Value] = {axes[-2][1]: index(rest.short)} if rest.short else {}
+    exact |= {axes[-1][1]: index(rest.columns)} if rest.columns else {}
     left = replace(
         found.kernel,
         axes=axes,
@@ -53,6 +54,7 @@ def without_folds(kernel: Kernel) -> Beforehand | None:
         low=False,
         narrow=0,
         down=0,
+        columns=rest.columns,
         onto=None,
     )
     return replace(found, kernel=left, pieces=pieces)

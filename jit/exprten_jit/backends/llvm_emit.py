@@ -256,9 +256,11 @@ class Loops(Outer):
     def _written_out(self, stmt: Vector, known: Known, low: int, high: int) -> None:
         """Elements whose number is known: without a loop."""
         whole = low + (high - low) // stmt.lanes * stmt.lanes
-        for at in range(low, whole, stmt.lanes * stmt.unroll):
-            groups = min(stmt.unroll, (whole - at) // stmt.lanes)
-            self._group(stmt, known, str(at), stmt.lanes, groups, None)
+        while low < whole:
+            groups = min(stmt.unroll, (whole - low) // stmt.lanes)
+            groups -= groups % 2 if stmt.woven and groups > 1 else 0  # of which two are read as one
+            self._group(stmt, known, str(low), stmt.lanes, groups, None)
+            low += groups * stmt.lanes
         if whole < high and stmt.masked:
             mask = ", ".join(f"i1 {'true' if k < high - whole else 'false'}" for k in range(stmt.lanes))
             self._group(stmt, known, str(whole), stmt.lanes, 1, f"<{mask}>")
