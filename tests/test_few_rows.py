@@ -288,7 +288,7 @@ def test_one_kernel_for_any_number_of_columns(monkeypatch):
 
 @pytest.mark.parametrize("function", [softmax, standard, xt.argmax])
 @pytest.mark.parametrize(
-    "shape", [(9, 3, 8), (7, 5, 9), (6, 14, 7), (5, 11, 17), (4, 16, 31), (3, 18, 33), (2, 3, 4, 65)], ids=str
+    "shape", [(9, 3, 8), (7, 5, 9), (6, 14, 7), (5, 11, 17), (4, 16, 31), (3, 15, 33), (2, 3, 4, 65)], ids=str
 )
 def test_few_rows_of_few_columns_have_no_loop_where_vectors_are_small(function, shape, monkeypatch):
     """Nothing overlaps but one row and itself, no lane is read or written that is not there, and the bits are those of rows alone."""
@@ -305,7 +305,7 @@ def test_few_rows_of_few_columns_have_no_loop_where_vectors_are_small(function, 
         for bits, threads in ((None, 1), (256, 3), (128, 1)):
             with xt.options(vector_bits=bits, num_threads=threads):
                 plan = xt.plan(xt.zeros(value.shape, value.dtype), value)
-                if dtype == "float32" and not (function is softmax and shape[-1] == 33):
+                if dtype == "float32":
                     assert plan._code.kernel.columns == shape[-1]
                     assert plan.nest.count("for i") == 2  # of the outer axes, which are one, and of all columns at once
                 assert plan.run().numpy().tobytes() == np.stack(alone).tobytes(), f"{dtype}, {bits}"

@@ -13,7 +13,6 @@ from math import prod
 from typing import TypeVar
 
 from exprten_jit.backends.llvm_run import machine
-from exprten_jit.nest import Machine
 from exprten_jit.reducers import ACROSS, UNROLLED
 from exprten_jit.unrolled import packed_part
 
@@ -21,14 +20,13 @@ from ..expression.shape import Layout
 from .axes import TARGET, Folded, Place, Same, extent_of, views_of
 from .gather import Gathered
 from .lying import MOST_WOVEN, rows_run_on
-from .orders import folded_by, lies_across
+from .orders import folded_by, lies_across, taken_across
 
 Key = TypeVar("Key", int, Place)
 
 LANE_BITS = 32  # of the elements of which a vector along a short axis is full
 MOST = 72  # elements: of more, a kernel is longer than its loops are worth
 MOST_PLAIN = 32  # without folds
-LARGE_BITS = 512  # of vectors
 FAR, FAR_ROWS = 1 << 21, 20  # elements that are in no cache of one processor alone: of those no block has more rows
 MOST_FOLDED = 36  # of which nothing but folds is stored, as they lie: further ones are read down a few columns as fast
 MOST_ROWS = 11  # of these, where there are more than are surely better
@@ -80,7 +78,8 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
     found, places = same.found, {same.of((TARGET, k)): k for k in axes}
     taken = list(dict.fromkeys(p for n in found.folds for p in folded_by(same, n) if p is not None))
     lengths, across = {p: extent_of(same, p) for p in (*places, *taken)}, lies_across(same, target)
-    most = MOST if places.keys() >= {*taken} and _is_small(machine()) else UNROLLED  # of rows that are stored
+    stays = places.keys() >= {*taken} and machine().small and all(taken_across([*axes], same))
+    most = MOST if stays else UNROLLED  # of rows that are stored; a row that is folded along has ROW elements at most
     if not taken or found.params or found.several or any(lengths[p] > most for p in taken):
         return None
     steps = [
@@ -105,16 +104,11 @@ def _pays(many: int, folded: Sequence[int], near: Collection[int], stored: bool)
     """Whether a block of so many elements is better than loops, of which axes of these lengths are folded, and rows of so many are read: loops are where
     those fill vectors.
     """
-    if many <= SURELY[stored] or (stored and _is_small(machine())):
+    if many <= SURELY[stored] or (stored and machine().small):
         return True
     few = stored or (many <= MOST_FOLDED and max(folded) <= MOST_ROWS)
     groups = (2, 4) if max(folded) % ACROSS.lanes == 0 else ()  # of fewer rows than one some lanes hold nothing
     return few and not any(n in ((2, 16, 32) if stored else (*groups, 8, 16)) for n in near)
-
-
-def _is_small(machine: Machine) -> bool:
-    """Whether vectors are so small that loops over rows of few elements fill them no better than blocks."""
-    return machine.vector_bits < LARGE_BITS
 
 
 def named(

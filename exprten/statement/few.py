@@ -26,12 +26,8 @@ LANES = 16  # of a vector
 NEAR_ROWS = 8  # the ways of a first cache
 PAGE, WINDOW = 4096, 256  # bytes of a way; rows that begin in the same of so many share sets
 REGISTERS = 4  # that a row fills: beyond that none are taken several at once
-
-
-LARGE_BITS = 512  # of vectors
 NUMBER_BITS = 32  # of the elements by which vectors are counted
 LEAST_WRITTEN, MOST_COLUMNS, MOST_VECTORS = 5, 80, 160  # columns of rows without loops, and vectors of all of them
-MOST_LONE = 32  # such rows, where they are added up, or are as long as a vector
 
 
 class Few(NamedTuple):
@@ -128,16 +124,13 @@ def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> b
     """Whether so many rows and columns have no loops at all, for each index of outer axes: a loop of a few steps takes small vectors longer than what is done in it.
     From memory many rows are not seen coming, and rows of whole lines that are `stored` go past the caches in a loop.
     """
-    bits = machine().vector_bits
-    lanes, size = bits // NUMBER_BITS, max((leaf.key.dtype.itemsize for leaf in same.found.leaves), default=1)
-    if bits >= LARGE_BITS or not LEAST_WRITTEN <= columns <= MOST_COLUMNS or rows * -(-columns // lanes) > MOST_VECTORS:
+    size = max((leaf.key.dtype.itemsize for leaf in same.found.leaves), default=1)
+    vectors = rows * -(-columns // (machine().vector_bits // NUMBER_BITS))
+    if not machine().small or not LEAST_WRITTEN <= columns <= MOST_COLUMNS or vectors > MOST_VECTORS:
         return False
     if _from_memory(same) and (rows > NEAR_ROWS or (stored and columns * size % LINE == 0)):
         return False
-    if rows <= LANES:
-        return True
-    sums = not stored and all(same.found.structure[n][0].map.reducer in ("sum", "prod") for n in same.found.folds)
-    return rows <= MOST_LONE and (sums or (columns > LANES and not _any_dear(same.found)))
+    return rows <= LANES  # of more, as of packed rows, there is not a kernel for each number
 
 
 def _crowded(same: Same, taken: set[Place], rows: int) -> bool:

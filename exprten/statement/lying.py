@@ -18,7 +18,6 @@ RUNNING = 32  # columns
 MEMORY = 1 << 22  # elements of which most are in no cache
 SHORT_ROW, LONG_TARGET = 112, 256  # elements
 MOVED = (3, 112)  # the same of rows that are moved, the fewest and the most
-LARGE_BITS = 512  # of vectors
 
 
 def rows_run_on(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> bool:
@@ -57,13 +56,12 @@ def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     """How many elements rows have that lie in another order in some operand, where they are so few that they are written out, if vectors are small; in the
     caches, that is: whole lines that go past them are made of several rows.
     """
-    if machine().vector_bits >= LARGE_BITS or len(extents) < 2 or prod(extents) >= MEMORY // 4:
+    if not machine().small or len(extents) < 2 or prod(extents) >= MEMORY // 4:
         return 0
     if not MOVED[0] <= extents[-1] <= MOVED[1] or all(s[-2] == s[-1] * extents[-1] for s in strides):
         return 0
-    every = all(
-        s[-1] == 1 and 0 not in s for s in strides if any(s)
-    )  # what is one for a row would be computed for each element
+    # what is one for a row, or for all rows, is computed once for it elsewhere
+    every = all(s[-1] == 1 and 0 not in s for s in strides if any(s))
     return extents[-1] if every else 0
 
 

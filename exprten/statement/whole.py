@@ -146,12 +146,7 @@ class _Made:
         found, names, key = cut(self.turned, tile), self.names, self.key
         run = cut_run(found.target, tile) if self.far and may_be_lined(key) else []
         copy = copy_alone(found.target, packed(found.target.shape), (0, SCRATCH), key, names)
-        rows = (
-            copy is not None
-            and bool(run)
-            and copy.loops[-1][0] == names[run[0]]
-            and replace(copy.ways, columns=0) == Ways()
-        )
+        rows = copy is not None and bool(run) and _is_of_rows(copy, names[run[0]])
         if copy and (more := with_line(self.turned, tile, run, key, room) if rows else None):
             return self._walk(tile, more, (copy,), room, run[0])
         return self._walk(tile, found, (copy,) if copy else (), room)
@@ -184,6 +179,11 @@ class _Made:
         if not fit_pieces(self.turned, tile, (whole, *copies), uneven):
             return None
         return in_pieces(self.walk, replace(rest, lined=lined is not None), tile)
+
+
+def _is_of_rows(copy: Alone, name: str) -> bool:
+    """Whether rows that begin with the axis of this extent are copied as they lie."""
+    return copy.loops[-1][0] == name and replace(copy.ways, columns=0) == Ways()
 
 
 def uneven_pieces(turned: Turned, tile: Tile, names: Sequence[str], lined: int | None = None) -> list[str]:

@@ -27,9 +27,8 @@ def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]
     if flat := fields["flat"]:
         columns, rows = (tuple(loops[n][0] for n in each) for each in flat[:2])
         fields["flat"] = Flat(columns, rows, *flat[2:])
-    if fields["packed"] and not folds_of(
-        *(s.value for s in stores)
-    ):  # of so many elements: where scratch is known to be packed
+    folded = folds_of(*(s.value for s in stores))
+    if fields["packed"] and not folded:  # rows of so many elements: scratch is known to be packed
         zero[loops[-2][1]] = index(fields["short"])
     if fields["columns"] and len(way.loops[-1]) == 1:
         zero[loops[-1][1]] = index(fields["columns"])

@@ -50,6 +50,11 @@ class Machine:
     permutes: bool = False
     ranges: bool = False
 
+    @property
+    def small(self) -> bool:
+        """Whether registers are smaller than a line: loops over a few elements fill them less, and take longer than what is done in them."""
+        return self.vector_bits < 8 * LINE
+
 
 @dataclass(frozen=True)
 class Let:

@@ -116,7 +116,7 @@ JOINED = 30  # additions: an `argmax` of complex numbers takes 28
 NARROW_BITS = 16  # of integers whose rows are taken apart in a few steps
 # elements: from here on a row of which nothing but cheap folds is made is folded along sooner; of floats' extremes, which have a quick rule there
 ALONE, QUICK_ALONE = 12, 10
-ALONE_NARROW, LARGE_BITS = 10, 512  # the same where registers are smaller than that: taking rows apart takes more steps
+ALONE_NARROW = 10  # the same where registers are small: taking rows apart takes more steps
 
 
 def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group, ...]]:
@@ -150,7 +150,7 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
 
 def _long_enough(kernel: Kernel, machine: Machine) -> bool:
     """Whether packed rows of which nothing but cheap folds is made are folded along: long ones, and where registers are small such as fill one."""
-    small = machine.vector_bits < LARGE_BITS
+    small = machine.small
     bits = max((leaf.dtype.computed.bits for leaf in kernel.leaves), default=1)
     least = QUICK_ALONE if _extremes_of_floats(kernel) else ALONE_NARROW if small else ALONE
     return kernel.short >= least or (small and kernel.short * bits == machine.vector_bits and bits <= 32)

@@ -99,6 +99,7 @@ def along(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
     found, half = list(elements), ROW // 2
     if reducer_of(node.reducer).exact(node.dtype):
         return _neighbours(node, found)
+    assert len(found) <= ROW, "a longer row has another order"
     while half:
         found = [combined(node, x, found[k + half]) if k + half < len(found) else x for k, x in enumerate(found[:half])]
         half //= 2
