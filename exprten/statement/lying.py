@@ -58,7 +58,10 @@ def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     """
     if not machine().small or len(extents) < 2 or prod(extents) >= MEMORY // 4:
         return 0
-    if not MOVED[0] <= extents[-1] <= MOVED[1] or all(s[-2] == s[-1] * extents[-1] for s in strides):
+    moved = any(
+        a < b for s in strides for a, b in itertools.pairwise(s[:-1])
+    )  # others, padded ones, are one kernel for all lengths
+    if not moved or not MOVED[0] <= extents[-1] <= MOVED[1]:
         return 0
     # what is one for a row, or for all rows, is computed once for it elsewhere
     every = all(s[-1] == 1 and 0 not in s for s in strides if any(s))
