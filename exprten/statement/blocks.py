@@ -24,7 +24,6 @@ from .orders import folded_by, lies_across, taken_across
 
 Key = TypeVar("Key", int, Place)
 
-LANE_BITS = 32  # of the elements of which a vector along a short axis is full
 MOST = 72  # elements: of more, a kernel is longer than its loops are worth
 MOST_PLAIN = 32  # without folds
 FAR, FAR_ROWS = 1 << 21, 20  # elements that are in no cache of one processor alone: of those no block has more rows
@@ -86,8 +85,8 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
         {p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
         for n, view in views_of(found, target)
     ]
-    least = machine().vector_bits // LANE_BITS
-    for lanes, block, loops in _blocks([p for p in places if p not in taken], taken, lengths, steps, least):
+    free = [p for p in places if p not in taken]
+    for lanes, block, loops in _blocks(free, taken, lengths, steps, machine().words):
         many, stored = prod(lengths[p] for p in block), places.keys() >= {*block} or across
         near = {lengths[p] for s in steps[1:] for p in block if s.get(p) == 1}
         if lengths[lanes] <= MOST_WOVEN and (stored or many > SURELY[False]):  # loops are better than one vector each

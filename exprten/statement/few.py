@@ -26,7 +26,6 @@ LANES = 16  # of a vector
 NEAR_ROWS = 8  # the ways of a first cache
 PAGE, WINDOW = 4096, 256  # bytes of a way; rows that begin in the same of so many share sets
 REGISTERS = 4  # that a row fills: beyond that none are taken several at once
-NUMBER_BITS = 32  # of the elements by which vectors are counted
 LEAST_WRITTEN, MOST_COLUMNS, MOST_VECTORS = 5, 80, 160  # columns of rows without loops, and vectors of all of them
 
 
@@ -121,11 +120,11 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> Rows:
 
 
 def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> bool:
-    """Whether so many rows and columns have no loops at all, for each index of outer axes: a loop of a few steps takes small vectors longer than what is done in it.
+    """Whether so many rows and columns have no loops at all, for each index of outer axes: a loop of a few steps takes longer than what is done in it, where vectors are small.
     From memory many rows are not seen coming, and rows of whole lines that are `stored` go past the caches in a loop.
     """
     size = max((leaf.key.dtype.itemsize for leaf in same.found.leaves), default=1)
-    vectors = rows * -(-columns // (machine().vector_bits // NUMBER_BITS))
+    vectors = rows * -(-columns // machine().words)
     if not machine().small or not LEAST_WRITTEN <= columns <= MOST_COLUMNS or vectors > MOST_VECTORS:
         return False
     if _from_memory(same) and (rows > NEAR_ROWS or (stored and columns * size % LINE == 0)):

@@ -55,6 +55,11 @@ class Machine:
         """Whether registers are smaller than a line: loops over a few elements fill them less, and take longer than what is done in them."""
         return self.vector_bits < 8 * LINE
 
+    @property
+    def words(self) -> int:
+        """Numbers of 32 bits in a register."""
+        return self.vector_bits // 32
+
 
 @dataclass(frozen=True)
 class Let:
