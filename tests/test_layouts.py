@@ -626,3 +626,51 @@ def test_moved_rows_have_no_loop_where_vectors_are_small(columns, dtype, monkeyp
             xt.assign(target, "add", value)
             np.testing.assert_array_equal(target.numpy(), want + want)
             assert room.numpy()[0] == room.numpy()[-1] == 0
+
+
+SIDES = [(8, 11), (9, 12), (11, 90), (12, 31), (13, 17), (15, 40), (20, 48), (33, 23), (48, 30), (163, 50)]
+
+
+@pytest.mark.parametrize("mode", ["write", "add", "inplace"])
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("shape", SIDES, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex64"])
+def test_the_last_squares_of_a_side_overlap_those_before(dtype, shape, across, mode, monkeypatch):
+    """Whatever is left, half a square of rows is computed: nothing twice where a target is read, and nothing beside it."""
+    monkeypatch.setattr(lying, "machine", lambda: Machine(256, frozenset((8, 16, 32, 64))))
+    forget()
+    (rows, columns), outer = shape, 7
+    data = np.random.default_rng(0).integers(-9, 9, (rows, outer, columns)).astype(dtype)
+    x, room = xt.asarray(data), xt.zeros(rows * outer * columns + 2, dtype)
+    order = (columns, outer, rows) if across else (rows, outer, columns)
+    target = room[1:-1].reshape(order)
+    source = xt.transpose(x if across else xt.array(np.ascontiguousarray(data.T)), (2, 1, 0))
+    want = source.numpy() * 3
+    for bits in (None, 256, 512):
+        with xt.options(vector_bits=bits):
+            room[...] = 1
+            xt.assign(target, mode, source * 3 - target if mode == "inplace" else source * 3)
+            np.testing.assert_array_equal(target.numpy(), want + {"write": 0, "add": 1, "inplace": -1}[mode])
+            assert room.numpy()[0] == room.numpy()[-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "squares"),
+    [
+        ((90, 33, 11), True),
+        ((30, 35, 20), True),
+        ((90, 33, 7), False),
+        ((10, 33, 90), False),
+        ((32, 93, 11), False),
+        ((32, 32, 32), False),
+    ],
+    ids=str,
+)
+def test_short_sides_are_squares_unless_their_rows_share_sets(shape, squares, monkeypatch):
+    """Rows of 4,096 bytes more or less a few have one place in the first cache; they are brought to scratch."""
+    monkeypatch.setattr(lying, "machine", lambda: Machine(256, frozenset((8, 16, 32, 64))))
+    forget()
+    x = xt.zeros(shape)
+    with xt.options(vector_bits=256):
+        nest = xt.plan(xt.zeros(shape[::-1]), xt.transpose(x, (2, 1, 0)) * 3).nest
+    assert ("squares of" in nest, "brought" in nest) == (squares, not squares)

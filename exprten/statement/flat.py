@@ -9,7 +9,7 @@ from math import prod
 from exprten_jit.vectors import STREAM_BYTES
 
 from .gather import Gathered, widest
-from .lying import MOST_WOVEN, rows_run_on
+from .lying import MOST_WOVEN, fits_squares, rows_run_on
 from .orders import MAX_PERMUTED
 from .signature import Flat
 from .traffic import least as least_moved
@@ -51,7 +51,9 @@ def flat_axes(
     if lengths[inner] > MOST_WOVEN and not any(all(s) for s in others):  # what is broadcast is read as it is
         return None
     if far and rows:
-        if least > MOST_SQUARED and not across:
+        apart = [abs(s[k]) for s in strides for k in (inner, rows[-1]) if s[k] not in (0, 1)]
+        squares = fits_squares(found, lengths[inner], lengths[rows[-1]], apart, prod(extents))
+        if (least > MOST_SQUARED or squares) and not across:
             return None
     elif lengths[inner] >= LONG and not moved:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import prod
 
 from exprten_jit.backends.llvm_run import machine
@@ -11,7 +11,7 @@ from exprten_jit.reducers import FEW
 
 from ..expression.shape import Layout
 from .axes import Same
-from .gather import WEAK, Gathered
+from .gather import WEAK, Gathered, widest
 from .orders import lies_across
 
 RUNNING = 32  # columns
@@ -68,6 +68,7 @@ def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     return extents[-1] if every else 0
 
 
+SQUARED = (4, 8)  # bytes of an element: of others a square has more rows
 TILED = 5  # rows and columns: fewer are read faster one by one
 
 
@@ -100,13 +101,37 @@ def narrow_rows(axes: Sequence[int], extents: Sequence[int], target: Layout) -> 
     return extents[-2] if [target.strides[k] for k in axes[-2:]] == [1, extents[-2]] else 0
 
 
+LEAST_ALONG, LEAST_ACROSS = (
+    11,
+    8,
+)  # elements along a target and along a source of squares, where registers are small and memory is not filled
+SAME_SETS, SAME_LINE = 4096, 64  # bytes from line to line of a set of the first cache, and of one line
+
+
 def fills_squares(axes: Sequence[int], extents: Sequence[int], across: Sequence[int]) -> bool:
     """Whether squares are filled by the innermost axis and those that something runs on along across it."""
+    along, down = _least_sides(prod(extents))
     return (
         bool(across)
-        and extents[-1] > MOST_WOVEN
-        and all(n > MOST_WOVEN for k, n in zip(axes, extents, strict=True) if k in across)
+        and extents[-1] >= along
+        and all(n >= down for k, n in zip(axes, extents, strict=True) if k in across)
     )
+
+
+def fits_squares(found: Gathered, along: int, down: int, apart: Collection[int], count: int) -> bool:
+    """Whether so many elements along a target and along a source are turned faster in squares than brought to scratch, where registers are small:
+    if neighbouring rows, so many elements `apart`, are not in the same sets of the first cache.
+    """
+    size, least = widest(found), _least_sides(count)
+    if least[0] > MOST_WOVEN or size not in SQUARED:
+        return False
+    same = any(min(step * size % SAME_SETS, -step * size % SAME_SETS) < SAME_LINE for step in apart)
+    return along >= least[0] and down >= least[1] and not same
+
+
+def _least_sides(count: int) -> tuple[int, int]:
+    near = machine().small and count < MEMORY // 4
+    return (LEAST_ALONG, LEAST_ACROSS) if near else (MOST_WOVEN + 1, MOST_WOVEN + 1)
 
 
 def runs_on_inside(

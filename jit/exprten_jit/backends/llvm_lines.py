@@ -22,7 +22,7 @@ from .llvm_values import Group
 
 @dataclass(frozen=True)
 class Tile:
-    """What is known of a tile, and by name its rows and columns, the first of the last squares, whether it is far, whether the lines of squares
+    """What is known of a tile, and by name its rows and columns, the first of the last squares, whether the target is read again, whether it is far, whether the lines of squares
     are lines of the target, stored past the caches as they come, whether they wait on the stage, and whether all rows of the tile do, which are one.
     """
 
@@ -32,6 +32,7 @@ class Tile:
     left: str
     right: str
     last: tuple[str, str]
+    again: str
     far: str
     straight: str
     staged: str
@@ -118,7 +119,7 @@ class Lines(Brought):
         t, dtype = self.text, stmt.stores[0].leaf.dtype
         axis, first = (stmt.column, column) if stmt.across else (stmt.row, row)
         goal, stride = self.first_place(stmt.stores[0], axis, first, here)
-        if not stmt.past:
+        if not stmt.past or tile.staged == tile.joined == "false":
             return goal, stride
         along, other = ((row, tile.top), (column, tile.left))[:: 1 if stmt.across else -1]
         many = t.index("sub", *((tile.bottom, tile.top) if stmt.across else (tile.right, tile.left)))

@@ -10,7 +10,7 @@ from ..dtypes import DType
 from ..ir import Leaf, Load
 from ..nest import LINE, Squares
 from ..rewrite import walk
-from ..squares import JOINED_BYTES
+from ..squares import JOINED_BYTES, PART_BYTES
 from .llvm_lines import Lines, Tile
 from .llvm_memory import Known, Where
 from .llvm_ops import memory_suffix
@@ -45,10 +45,58 @@ class InRegisters(Lines):
         else:
             sizes = () if stmt.across else tuple(n for n in FEW_ROWS if n < stmt.lanes)
             beside = partial(self._last_side, stmt, tile, sizes=sizes)
-            t.loop(*((tile.left, tile.right) if stmt.across else (tile.top, tile.bottom)), stmt.lanes, beside)
+            first, end = (tile.left, tile.right) if stmt.across else (tile.top, tile.bottom)
+            t.loop(self._near_squares(stmt, tile, first, end), end, stmt.lanes, beside)
         if stmt.past:
             t.when(tile.joined, lambda: self._all_rows(stmt, tile))
         self.splats = splats
+
+    def _near_squares(self, stmt: Squares, tile: Tile, first: str, end: str) -> str:
+        """Squares of a tile that are stored where they belong, with nothing fetched beside them: each of them has all of its lanes, and little is asked for it.
+        How far they go along the loop over sides; the last ones have half as many rows where registers are two parts.
+        """
+        t, (row, column) = self.text, tile.last
+        near = replace(tile, known=dict(tile.known), staged="false", joined="false")
+        least = stmt.lanes // 2 if self._in_parts(stmt) else stmt.lanes
+        when = self._is_near(stmt, tile, least)
+
+        def side(many: int, last: str, at: str) -> None:
+            here = t.lesser(at, last) if many < stmt.lanes else at
+            if stmt.across:
+                one = partial(self._one_square, stmt, near, column=here, many=many)
+                t.loop(tile.top, tile.bottom, stmt.lanes, lambda i: one(row=t.lesser(i, row)))
+            else:
+                one = partial(self._one_square, stmt, near, here, many=many)
+                t.loop(tile.left, tile.right, stmt.long, lambda j: one(column=t.lesser(j, column)))
+
+        whole = t.index("add", first, t.index("and", t.index("sub", end, first), -stmt.lanes))
+        whole = t.select(when, whole, first)
+        t.loop(first, whole, stmt.lanes, partial(side, stmt.lanes, ""))
+        if least == stmt.lanes:
+            return whole
+        last = t.select(when, end, first)
+        t.loop(whole, last, least, partial(side, least, t.index("sub", end, least)))
+        return last
+
+    def _is_near(self, stmt: Squares, tile: Tile, least: int) -> str:
+        """Whether a tile is such a one, with as many rows and columns; where what was stored would be read again, these are whole squares."""
+        t, found = self.text, list[str]()
+        across = (stmt.lanes, least) if stmt.across else (least, stmt.long)
+        for first, end, many in zip((tile.top, tile.left), (tile.bottom, tile.right), across, strict=True):
+            extent = t.index("sub", end, first)
+            rest = t.let(f"icmp eq i64 {t.index('and', extent, many - 1)}, 0", "i1").name
+            found += [
+                t.let(f"icmp sge i64 {extent}, {many}", "i1").name,
+                t.let(f"select i1 {tile.again}, i1 {rest}, i1 true", "i1").name,
+            ]
+        for x in (tile.far if stmt.ahead else "false", tile.staged, tile.joined):
+            found += [] if x == "false" else [t.let(f"xor i1 {x}, true", "i1").name]
+        return reduce(lambda a, b: t.let(f"and i1 {a}, {b}", "i1").name, found)
+
+    def _in_parts(self, stmt: Squares) -> bool:
+        """Whether rows of a square are two parts of a register."""
+        sizes = {x.leaf.itemsize for _, x in stmt.turned} | {stmt.stores[0].leaf.itemsize}
+        return stmt.lanes > 2 and sizes == {2 * PART_BYTES // stmt.lanes}
 
     def _tile(self, stmt: Squares, known: Known) -> Tile:
         """What is known of a tile. The last square ends where the tile does; where the target is read, it has fewer lanes instead, for those
@@ -66,8 +114,9 @@ class InRegisters(Lines):
                 for name, x in ((stmt.bottom, bottom), (stmt.right, right))
             )
         joined = self._rows_as_one(stmt, known, (top, bottom), (left, right)) if stmt.past else "false"
-        last = self._last_squares(stmt, (top, bottom), (left, right))
-        return Tile(known, top, bottom, left, right, last, far, straight, staged, joined)
+        again = self._reads_target(stmt)
+        last = self._last_squares(stmt, again, (top, bottom), (left, right))
+        return Tile(known, top, bottom, left, right, last, again, far, straight, staged, joined)
 
     def _rows_as_one(self, stmt: Squares, known: Known, rows: tuple[str, str], columns: tuple[str, str]) -> str:
         """Whether all rows of a tile wait on the stage: where they are whole rows of the target that follow each other, and there is room."""
@@ -129,7 +178,7 @@ class InRegisters(Lines):
     def _few_rows(self, stmt: Squares, tile: Tile, row: str, column: str, many: int) -> None:
         if stmt.ahead:
             self.text.when(tile.far, lambda: self._next_lines(stmt, tile.known, row, column, stmt.lanes))
-        self._one_square(stmt, tile, row, column, height=many)
+        self._one_square(stmt, tile, row, column, many=many)
 
     def _side_of_lines(self, stmt: Squares, tile: Tile, row: str) -> None:
         """Squares of whole lines beside each other."""
@@ -171,19 +220,20 @@ class InRegisters(Lines):
             found = t.let(f"and i1 {found}, {t.let(f'icmp sge i64 {x}, {least}', 'i1').name}", "i1").name
         return found
 
-    def _last_squares(self, stmt: Squares, *spans: tuple[str, str]) -> tuple[str, str]:
-        """Where the last squares begin: such that they end where the tile does, if there is one. Where the target is read, under whatever name,
-        at their place: what was stored would be read again.
-        """
+    def _last_squares(self, stmt: Squares, again: str, *spans: tuple[str, str]) -> tuple[str, str]:
+        """Where the last squares begin: such that they end where the tile does, if there is one. Where the target is read `again`, at their place."""
         t, found = self.text, list[str]()
-        read = walk(*(store.value for store in stmt.stores))
-        loads = [*(x for _, x in stmt.turned), *(x for x in read if isinstance(x, Load))]
-        again = self.read_again(stmt.stores[0].leaf, loads)
         for (start, end), many in zip(spans, (stmt.lanes, stmt.long), strict=True):
             before = t.greater(start, t.index("sub", end, many))
             found.append(t.select(again, end, before))
         row, column = found
         return row, column
+
+    def _reads_target(self, stmt: Squares) -> str:
+        """Whether the target is read, under whatever name: what was stored would be read again where squares overlap."""
+        read = walk(*(store.value for store in stmt.stores))
+        loads = [*(x for _, x in stmt.turned), *(x for x in read if isinstance(x, Load))]
+        return self.read_again(stmt.stores[0].leaf, loads)
 
     def read_again(self, target: Leaf, loads: Iterable[Load]) -> str:
         """Whether something is read where the target lies."""
@@ -215,12 +265,12 @@ class InRegisters(Lines):
         row: str,
         column: str,
         left: tuple[str, str] | None = None,
-        height: int = 0,
+        many: int = 0,
     ) -> None:
-        """What is computed at a time; or one square at the rim, with as many rows and columns as are `left`, or of so many rows."""
-        t, known, height = self.text, dict(tile.known), height or stmt.lanes
+        """What is computed at a time; or one square at the rim, with as many rows and columns as are `left`, or with so many along the source."""
+        t, known, few = self.text, dict(tile.known), many or stmt.lanes
         rows, columns = left or (None, None)
-        width = stmt.lanes if left else stmt.long
+        height, width = (stmt.lanes, few) if stmt.across and many else (few, stmt.lanes if left else stmt.long)
         mask = self.below(columns, width) if columns else None
         each: list[Group] = []
         for k in range(height):
@@ -230,29 +280,43 @@ class InRegisters(Lines):
         here: Known = {**known, stmt.row: Lanes(row, INDEX_TYPE), stmt.column: Lanes(column, INDEX_TYPE)}
         for into, source in stmt.turned:
             places = self.places(source, stmt.column, column, width, here, columns)
-            lines = [self._line(address, source.leaf, height, rows) for address in places]
-            unit = 1 + source.leaf.pairs
-            if height < stmt.lanes:
-                turned = self._turned(lines, height, unit)
-            else:
-                lines = [self._joined(lines[k::height]) for k in range(height)]
-                turned = self._square(lines, source.leaf.dtype.itemsize, unit)
-            self.know(into, each, turned)
+            self.know(into, each, self._turned_lines(stmt, source.leaf, places, height, rows))
         at_once = ABREAST * len(each) // height
         values = [x for k in range(0, len(each), at_once) for x in self.computed(stmt, each[k : k + at_once], width)]
         dtype, size = stmt.stores[0].leaf.dtype, stmt.stores[0].leaf.dtype.itemsize
-        lines, many, some = values, rows, columns
+        lines, some, along = values, rows, columns
         if stmt.across:
-            lines, many, some = self._square(values, size, len(stmt.stores)), columns, rows
+            unit = len(stmt.stores)
+            lines = self._square(values, size, unit) if height == width else self._turned(values, width, unit)
+            some, along = columns, rows
         goal, stride = self.goal(stmt, tile, here, row, column)
-        if not many or not some:
-            self.put_lines(lines, self.steps(goal, stride, dtype, height, None), dtype, tile)
+        if not some or not along:
+            self.put_lines(lines, self.steps(goal, stride, dtype, len(lines), None), dtype, tile)
             return
-        for k, (x, address) in enumerate(zip(lines, self.steps(goal, stride, dtype, height, many), strict=True)):
+        for k, (x, address) in enumerate(zip(lines, self.steps(goal, stride, dtype, height, some), strict=True)):
             t.when(
-                t.let(f"icmp sgt i64 {many}, {k}", "i1").name,
-                partial(self._some_lanes, x, address, dtype, t.index("mul", some, x.count // width)),
+                t.let(f"icmp sgt i64 {some}, {k}", "i1").name,
+                partial(self._some_lanes, x, address, dtype, t.index("mul", along, x.count // width)),
             )
+
+    def _turned_lines(
+        self, stmt: Squares, leaf: Leaf, places: Sequence[str], height: int, rows: str | None
+    ) -> list[Lanes]:
+        """The columns of a square whose lines begin at some places, of so many elements, or of as many as there are rows. Where these are two parts of a
+        register they are read by parts, of which two are brought together as they are loaded.
+        """
+        unit, half = 1 + leaf.pairs, height // 2
+        if not rows and half > 1 and height == stmt.lanes and height * leaf.itemsize == 2 * PART_BYTES:
+            found = list[Lanes]()
+            for first in (0, half):
+                at = [self.text.further(x, leaf.dtype.memory, str(first * unit)) if first else x for x in places]
+                found += self._turned([self._line(x, leaf, half, None) for x in at], half, unit)
+            return found
+        lines = [self._line(address, leaf, height, rows) for address in places]
+        if height < stmt.lanes:
+            return self._turned(lines, height, unit)
+        lines = [self._joined(lines[k::height]) for k in range(height)]
+        return self._square(lines, leaf.dtype.itemsize, unit)
 
     def _some_lanes(self, x: Lanes, address: str, dtype: DType, some: str) -> None:
         """Store as many lanes as there are; under a mask that takes as long as several others."""
