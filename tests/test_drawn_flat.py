@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 from exprten_jit import beforehand
+from exprten_jit.nest import Machine
 from strategies import DTYPES, HALVES, assert_same_bits, place
 from test_drawn_blocks import forget, softmax, stored
 from test_drawn_folds import laid_out
 from test_drawn_types import OPTIONS, Drawn, operands_of
 
 import exprten as xt
-from exprten.statement import flat, rest, walk
+from exprten.statement import flat, lying, rest
 
+SMALL, WIDE = (Machine(bits, frozenset((8, 16, 32, 64))) for bits in (256, 512))
 SHORT = (2, 3, 4, 5, 6, 7, 8, 11, 12, 16, 17, 21, 24, 31, 32, 33)
 OPERATORS = (operator.add, operator.sub, operator.mul)
 
@@ -46,8 +48,10 @@ def turned(rng: random.Random, axes: int, straight: float) -> list[int]:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of what overflows
 @pytest.mark.parametrize("seed", range(64))
-def test_drawn_statements_are_numpys(seed: int) -> None:
+def test_drawn_statements_are_numpys(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
+    monkeypatch.setattr(lying, "machine", lambda: (SMALL, WIDE)[seed % 2])
+    forget()
     dtype = rng.choice((*HALVES, *(np.dtype("float32"),) * 4, *DTYPES))
     for _ in range(2):
         shape, numbers = shape_of(rng), np.random.default_rng(rng.randrange(1 << 30))
@@ -86,13 +90,45 @@ def test_drawn_statements_are_numpys(seed: int) -> None:
 def test_what_lies_across_short_axes_is_brought(
     shape: tuple[int, ...], order: tuple[int, ...], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(walk, "moved_rows", lambda *_: 0)  # they have no loop, where vectors are small
+    monkeypatch.setattr(
+        lying, "machine", lambda: WIDE
+    )  # short rows have no loop, and nothing is brought, where vectors are small
     forget()
     x = xt.transpose(xt.ones(shape), order)
     plan = xt.plan(xt.zeros(x.shape), x * 3)
     assert how in plan.nest
     assert plan.nest.count("brought0[") == 2  # where it is brought, and where it is read
     assert plan.recompute == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [
+        ((33, 141, 7), (2, 1, 0)),
+        ((195, 8, 3, 7), (3, 2, 1, 0)),
+        ((17, 100, 3, 6), (3, 1, 2, 0)),
+    ],
+)
+def test_what_lies_across_short_axes_is_turned_directly(
+    shape: tuple[int, ...], order: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the caches, where vectors are small: rows in place of scratch, read and stored where the tables say."""
+    monkeypatch.setattr(lying, "machine", lambda: SMALL)
+    forget()
+    data = np.random.default_rng(0).integers(-9, 9, shape).astype("float32")
+    x, row = xt.transpose(xt.array(data), order), xt.array(np.arange(shape[order[-1]], dtype="float32"))
+    room = xt.zeros(x.size + 2)
+    y = room[1:-1].reshape(x.shape)
+    plan = xt.plan(y, x * 3 + row)
+    assert "squares of" in plan.nest
+    assert "for row" not in plan.nest
+    for bits in (None, 256, 512):
+        with xt.options(vector_bits=bits):
+            room[...] = 1
+            y[...] = x * 3 + row
+            y -= x + y
+            np.testing.assert_array_equal(y.numpy(), -data.transpose(order))
+            assert room.numpy()[0] == room.numpy()[-1] == 1
 
 
 def test_what_is_one_for_a_row_is_computed_once_for_it() -> None:

@@ -9,7 +9,7 @@ from math import prod
 from exprten_jit.vectors import STREAM_BYTES
 
 from .gather import Gathered, widest
-from .lying import MOST_WOVEN, fits_squares, rows_run_on
+from .lying import MOST_WOVEN, fits_squares, rows_run_on, turns_direct
 from .orders import MAX_PERMUTED
 from .signature import Flat
 from .traffic import least as least_moved
@@ -50,8 +50,8 @@ def flat_axes(
         return None
     if lengths[inner] > MOST_WOVEN and not any(all(s) for s in others):  # what is broadcast is read as it is
         return None
+    apart = [abs(s[k]) for s in strides for k in (inner, *rows[-1:]) if s[k] not in (0, 1)]
     if far and rows:
-        apart = [abs(s[k]) for s in strides for k in (inner, rows[-1]) if s[k] not in (0, 1)]
         squares = fits_squares(found, lengths[inner], lengths[rows[-1]], apart, prod(extents))
         if (least > MOST_SQUARED or squares) and not across:
             return None
@@ -59,7 +59,8 @@ def flat_axes(
         return None
     along, down = (_running(strides, chain, lengths) for chain in (columns, rows))
     paired = _paired(found, strides, columns, rows, lengths)
-    return Flat(tuple(columns), tuple(rows), along, down, deep, paired, lengths[inner] if paired else 1, within)
+    direct = bool(rows) and not paired and turns_direct(found, apart, prod(extents))
+    return Flat(tuple(columns), tuple(rows), along, down, deep, paired, lengths[inner] if paired else 1, within, direct)
 
 
 def _within(

@@ -119,14 +119,19 @@ def fills_squares(axes: Sequence[int], extents: Sequence[int], across: Sequence[
 
 
 def fits_squares(found: Gathered, along: int, down: int, apart: Collection[int], count: int) -> bool:
-    """Whether so many elements along a target and along a source are turned faster in squares than brought to scratch, where registers are small:
-    if neighbouring rows, so many elements `apart`, are not in the same sets of the first cache.
+    """Whether so many elements along a target and along a source fill squares that need no scratch."""
+    least = _least_sides(count)
+    return along >= least[0] and down >= least[1] and turns_direct(found, apart, count)
+
+
+def turns_direct(found: Gathered, apart: Collection[int], count: int) -> bool:
+    """Whether what is turned needs no scratch where registers are small: in the caches, if neighbouring rows, so many elements `apart`, are not in the same
+    sets of the first one.
     """
-    size, least = widest(found), _least_sides(count)
-    if least[0] > MOST_WOVEN or size not in SQUARED:
+    size = widest(found)
+    if _least_sides(count)[0] > MOST_WOVEN or size not in SQUARED:
         return False
-    same = any(min(step * size % SAME_SETS, -step * size % SAME_SETS) < SAME_LINE for step in apart)
-    return along >= least[0] and down >= least[1] and not same
+    return all(min(step * size % SAME_SETS, -step * size % SAME_SETS) >= SAME_LINE for step in apart)
 
 
 def _least_sides(count: int) -> tuple[int, int]:

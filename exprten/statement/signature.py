@@ -38,7 +38,7 @@ class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; the
     operands whose elements follow each other along these, and along those; and whether those others fill a vector. Of the operands that are `paired` the
     rows of the innermost axis, of `each` elements, follow each other along those others. Loops over axes that are `within` run inside of those over tiles
-    of columns.
+    of columns. In the caches what is turned may be `direct`, with no scratch.
     """
 
     columns: tuple[int, ...]
@@ -49,6 +49,7 @@ class Flat:
     paired: tuple[int, ...] = ()
     each: int = 1
     within: tuple[int, ...] = ()
+    direct: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,8 @@ class Ways:
             found[key] = tuple((size(name), many) for name, many in found[key])
         if flat := self.flat:
             along, down, paired = (tuple(leaves[n].name for n in each) for each in (flat.along, flat.down, flat.paired))
-            found["flat"] = kernel.Flat(
-                _axes(flat.columns), _axes(flat.rows), along, down, flat.deep, paired, flat.each, _axes(flat.within)
-            )
+            columns, rows, within = map(_axes, (flat.columns, flat.rows, flat.within))
+            found["flat"] = kernel.Flat(columns, rows, along, down, flat.deep, paired, flat.each, within, flat.direct)
         if rest := self.rest:
             alone = tuple(each.of_kernel(leaves) for each in rest.alone)
             pieces = _axes(rest.pieces)

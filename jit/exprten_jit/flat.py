@@ -37,6 +37,8 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
         long = LONG
     if made:
         long, deep = BOTH, BOTH if all(x.dtype.itemsize <= BOTH_BYTES // BOTH for x in made) else MOST_DEEP
+    if flat.direct and (nest := _nest(kernel, machine, long, None, DEEP, made, None, direct=True)):
+        return nest
     if past is None:
         return _nest(kernel, machine, long, None, deep, made, None)
     nest = None
@@ -66,9 +68,11 @@ def _nest(
     deep: int,
     made: Sequence[Value],
     past: Value | None,
+    direct: bool = False,
 ) -> Nest | None:
     """The loop nest with tiles of at most so many elements along the target and along a source; None where scratch has no room. Where it is `past`,
-    rows are stored past the caches: with `each` whole lines, for which more is brought, but where so many elements are such.
+    rows are stored past the caches: with `each` whole lines, for which more is brought, but where so many elements are such. None too where nothing can be
+    turned `direct`.
     """
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
     extents, flat = dict(kernel.axes), kernel.flat
@@ -79,7 +83,9 @@ def _nest(
     rows = Chain(_pairs(flat.rows, extents), ROW, top, bottom, deep, frozenset(flat.down))
     if made and columns.beyond is not None and past is not None:
         rows = replace(rows, wide=apply("where", past, index(MOST_DEEP), index(deep)))
-    tiles = Tiles(kernel, machine, columns, rows if flat.rows else None, made, past)
+    tiles = Tiles(kernel, machine, columns, rows if flat.rows else None, made, past, direct)
+    if direct and tiles.squares is None:
+        return None
     if sum(many * leaf.dtype.itemsize for many, leaf in tiles.scratch) > ROOM:
         return None
     outer = [(a, n) for a, n in kernel.axes if a not in (*flat.columns, *flat.rows, *flat.within)]

@@ -9,13 +9,13 @@ from math import prod
 from .bring import FEWEST_BETWEEN, FIRST_TILE, Bring, Spread
 from .chain import Chain
 from .derived import apply
-from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, negation
+from .ir import FALSE, TRUE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, negation
 from .ir import axis as named_axis
 from .kernel import WHOLE, Kernel
-from .nest import LINE, ONE_ELEMENT, Blocks, Fetch, Loop, Machine, Stmt, Vector
+from .nest import LINE, ONE_ELEMENT, Blocks, Fetch, Loop, Machine, Squares, Stmt, Vector
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute
-from .vectors import FAR_BYTES, roots_of
+from .vectors import CHEAP_ROWS, FAR_BYTES, MOST_TURNED, roots_of, work_of
 
 LONG, DEEP = 128, 16  # elements of a tile along the target, and along a source
 LONGEST = 2 * LONG  # where nothing is turned
@@ -52,6 +52,7 @@ class Tiles:
         rows: Chain | None,
         along_rows: Sequence[Value],
         past: Value | None,
+        direct: bool = False,
     ) -> None:
         self.machine, self.columns, self.rows = machine, columns, rows
         self.original, size = kernel, kernel.stores[0].leaf.itemsize
@@ -71,6 +72,7 @@ class Tiles:
             replace(s, offset=self._moved(s.leaf, s.offset), value=substitute(s.value, known)) for s in kernel.stores
         )
         self.kernel = replace(kernel, stores=tuple(stores))
+        self.squares = self._squares() if direct else None
 
     def _strides(self) -> tuple[Value, Value]:
         """How far it is in scratch from column to column of what is made, and from row to row of what is turned: tiles of more columns have fewer rows."""
@@ -126,8 +128,29 @@ class Tiles:
     @property
     def scratch(self) -> tuple[tuple[int, Leaf], ...]:
         """Elements of each leaf."""
+        if self.squares:
+            return ()
         made = [(self._places[0], s.leaf) for s in self.made]
         return (*((x.places, x.into) for x in self.brought), *made)
+
+    def _squares(self) -> Squares | None:
+        """What turns a tile as it is computed, with nothing brought to scratch, where little is computed of what is turned, and of what runs on along columns."""
+        (store, *more), turned = self.kernel.stores, list[tuple[Load, Load]]()
+        if self.rows is None or self.made or more:
+            return None
+        for x in self.brought:
+            if isinstance(x, Spread) or not x.turned or x.each > 1 or x.when is not TRUE:
+                return None
+            turned.append((load(x.into, x.place), x.load))
+        loads = [x for x in elements_of([store.value]) if isinstance(x, Load) and COLUMN in x.offset.free]
+        known = {x for x, _ in turned}
+        strange = any(x not in known and steps(x, COLUMN) != 1 for x in loads)
+        sizes = {store.leaf.dtype.itemsize, *(x.leaf.dtype.itemsize for x in loads)}
+        if strange or not 0 < len(known) <= MOST_TURNED or len(sizes) > 1 or work_of([store.value]) > CHEAP_ROWS[1]:
+            return None
+        lanes, stores, zero = self.machine.vector_bits // (8 * max(sizes)), self.kernel.stores, index(0)
+        sides = zero, self.rows.many, zero, self.columns.many
+        return Squares(stores, tuple(turned), ROW, COLUMN, *sides, min(lanes, MOST_LANES), 1, False, None, (), FALSE)
 
     def _turned_later(self, value: Value) -> Value:
         """What stands for a value that is computed along rows."""
@@ -288,6 +311,8 @@ class Tiles:
         if rows is None:
             return [*placed, *first, *self._row(bound, done)]
         bound |= {rows.start, rows.end}
+        if self.squares:
+            return [*placed, self._blocks(rows, [*self._placed(bound, done), self.squares])]
         lets, made = self._placed(bound, done), self._made(bound, done)
         turned = [x for x in needed if isinstance(x, Bring) and x.turned]
         late = [x for x in needed if x not in turned]

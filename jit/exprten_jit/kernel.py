@@ -16,6 +16,7 @@ class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; the names of leaves
     whose elements follow each other along these, and along those; and whether those others fill a vector. Of the leaves that are `paired` the rows of the
     innermost axis, of `each` elements, follow each other along those others. Loops over what is `within` run inside of those over tiles of columns.
+    In the caches what is turned may be `direct`, with no scratch.
     """
 
     columns: tuple[Axis, ...]
@@ -26,6 +27,7 @@ class Flat:
     paired: tuple[str, ...] = ()
     each: int = 1
     within: tuple[Axis, ...] = ()
+    direct: bool = False
 
 
 @dataclass(frozen=True)

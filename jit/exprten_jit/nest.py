@@ -345,10 +345,10 @@ class Squares:
     turned: tuple[tuple[Load, Load], ...]
     row: Axis
     column: Axis
-    top: Local
-    bottom: Local
-    left: Local
-    right: Local
+    top: Value
+    bottom: Value
+    left: Value
+    right: Value
     lanes: int
     abreast: int
     across: bool

@@ -178,7 +178,7 @@ class _Lines:
 
     def squares(self, stmt: Squares, pad: str, depth: int) -> None:
         self.lines.append(
-            f"{pad}squares of {stmt.lanes} x {stmt.lanes}{f', {stmt.abreast} abreast,' * (stmt.abreast > 1)} in {stmt.top.name}..{stmt.bottom.name}, {stmt.left.name}..{stmt.right.name}"
+            f"{pad}squares of {stmt.lanes} x {stmt.lanes}{f', {stmt.abreast} abreast,' * (stmt.abreast > 1)} in {self.value(stmt.top)}..{self.value(stmt.bottom)}, {self.value(stmt.left)}..{self.value(stmt.right)}"
         )
         for into, source in stmt.turned:
             what = f"{source.leaf.name}[{self.value(source.offset)}]"

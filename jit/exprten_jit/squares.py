@@ -20,10 +20,10 @@ from .pairs import places_of, twins
 from .past import are_multiples
 from .placing import loop_over, place
 from .reducers import FEW
-from .rewrite import affine, steps, substitute, walk
+from .rewrite import affine, steps, substitute
 from .tiles import AFTER, BEGIN, NAMES, NEXT, REACH, SHIFT, TURN, Bounds, across, past_of, stored_across, stores_one
 from .unrolled import row_of
-from .vectors import FAR_BYTES, computed, cost_of, roots_of, vector_over
+from .vectors import CHEAP_ROWS, FAR_BYTES, MOST_TURNED, computed, cost_of, roots_of, vector_over, work_of
 
 LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
 WHOLE_SIDE = 112  # of a tile along the source, from memory, where that has no more
@@ -37,10 +37,6 @@ JOINED_BYTES = 32 << 10  # of a tile whose rows are one
 NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds fewer than a thousand of them, each with its line
 SET_LINES = 9  # in which there are 8 lines, or 12
 PART_BYTES = 16  # of a register: shuffles within it are cheap
-MOST_TURNED = 2  # sources: more registers than there are
-# Additions an element, an `exp` and a few: each row of a square is a copy of the body, and of more compiling takes too long. Of complex numbers
-# there are half as many rows, and to normalise one takes a quotient.
-CHEAP = {1: 24, 2: 56}
 SMALL = 10  # additions an element, where squares are abreast: rows are as many, and longer
 
 
@@ -61,7 +57,7 @@ def squares_of(
     found = across(inside, column, pairs=True)
     loads = list(dict.fromkeys(twins(x)[0] for x in found[1])) if found and found[0] is row else []
     values, leaf = [store.value for store in inside.stores], inside.stores[0].leaf
-    cheap = _work(values) <= CHEAP[len(values)] and not _has_folds(values, row, column)
+    cheap = work_of(values) <= CHEAP_ROWS[len(values)] and not _has_folds(values, row, column)
     if not (loads or tile) or len(loads) > MOST_TURNED or not cheap:
         return None
     top, bottom, left, right = NAMES
@@ -71,7 +67,7 @@ def squares_of(
     instead: dict[Value, Value] = {part: y for x, own in parts.items() for part, y in zip(twins(x), own, strict=False)}
     values = [substitute(value, instead) for value in values]
     lanes, woven = _lanes(inside, machine, column, tuple(map(Store, [leaf, leaf], places_of(leaf, at), values)))
-    lanes, abreast = _abreast(loads, lanes, machine) if not tile and _work(values) <= SMALL else (lanes, 1)
+    lanes, abreast = _abreast(loads, lanes, machine) if not tile and work_of(values) <= SMALL else (lanes, 1)
     if not lanes or affine(kernel.stores[0].offset, row) is None:
         return None
     far = _far(kernel)
@@ -227,11 +223,6 @@ def taken_apart(
     groups = dict.fromkeys((x.leaf, row_of(x, row, many)) for x in rows)
     count = replace(kernel, axes=tuple(loop for loop in kernel.axes if loop[0] is not row)).every
     return [*before, *packed_rows(replace(vector, groups=tuple(groups)), many, column, last, count)]
-
-
-def _work(values: Sequence[Value]) -> int:
-    """What an element costs, in additions, but for where it lies."""
-    return cost_of(*values) - cost_of(*(x.offset for x in walk(*values) if isinstance(x, Load)))
 
 
 def _has_folds(values: Sequence[Value], *axes: Axis) -> bool:

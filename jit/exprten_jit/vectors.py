@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
@@ -25,12 +25,21 @@ LONG = 250  # additions; a body from there on is not copied
 CHEAP = 8  # additions an element: what costs more is not computed for lanes that hold nothing
 LEAST_BITS = 256  # of vectors in which rows are taken along: narrower ones have no masked loads everywhere
 DEAR = 15  # additions; what costs less is computed again sooner than saved
+MOST_TURNED = 2  # sources: more registers than there are
+# Additions an element, an `exp` and a few: each row of a square is a copy of the body, and of more compiling takes too long. Of complex numbers
+# there are half as many rows, and to normalise one takes a quotient.
+CHEAP_ROWS = {1: 24, 2: 56}
 
 
 def cost_of(*roots: Value) -> int:
     """What values cost for each element, in additions."""
     ops = [n for n in walk(*roots) if isinstance(n, Op) and n.free and n.op in TABLE]
     return sum(TABLE[n.op].cost for n in ops)
+
+
+def work_of(values: Sequence[Value]) -> int:
+    """What an element costs, in additions, but for where it lies."""
+    return cost_of(*values) - cost_of(*(x.offset for x in walk(*values) if isinstance(x, Load)))
 
 
 def roots_of(stores: Iterable[Store]) -> list[Value]:

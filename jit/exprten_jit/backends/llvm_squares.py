@@ -9,7 +9,7 @@ from functools import partial, reduce
 from ..dtypes import DType
 from ..ir import Leaf, Load
 from ..nest import LINE, Squares
-from ..rewrite import walk
+from ..rewrite import affine, walk
 from ..squares import JOINED_BYTES, PART_BYTES
 from .llvm_lines import Lines, Tile
 from .llvm_memory import Known, Where
@@ -103,7 +103,9 @@ class InRegisters(Lines):
         would be computed twice.
         """
         t = self.text
-        top, bottom, left, right = (known[name].name for name in (stmt.top, stmt.bottom, stmt.left, stmt.right))
+        top, bottom, left, right = (
+            self.value(x, known, None).name for x in (stmt.top, stmt.bottom, stmt.left, stmt.right)
+        )
         far = self.value(stmt.when, known, None).name
         straight, staged = self._straight(stmt, known), "false"
         if stmt.past:
@@ -289,11 +291,15 @@ class InRegisters(Lines):
             unit = len(stmt.stores)
             lines = self._square(values, size, unit) if height == width else self._turned(values, width, unit)
             some, along = columns, rows
-        goal, stride = self.goal(stmt, tile, here, row, column)
+        if affine(stmt.stores[0].offset, stmt.column if stmt.across else stmt.row):
+            goal, stride = self.goal(stmt, tile, here, row, column)
+            addresses = self.steps(goal, stride, dtype, len(lines), some)
+        else:
+            addresses = self.places(stmt.stores[0], stmt.row, row, len(lines), here, some)
         if not some or not along:
-            self.put_lines(lines, self.steps(goal, stride, dtype, len(lines), None), dtype, tile)
+            self.put_lines(lines, addresses, dtype, tile)
             return
-        for k, (x, address) in enumerate(zip(lines, self.steps(goal, stride, dtype, height, some), strict=True)):
+        for k, (x, address) in enumerate(zip(lines, addresses, strict=True)):
             t.when(
                 t.let(f"icmp sgt i64 {some}, {k}", "i1").name,
                 partial(self._some_lanes, x, address, dtype, t.index("mul", along, x.count // width)),

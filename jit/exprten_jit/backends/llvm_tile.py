@@ -201,6 +201,12 @@ class Tiles(Across):
         self, at: Load | Store, axis: Axis, first: str, many: int, known: Known, left: str | None = None
     ) -> list[str]:
         """Where an element is for so many indices of an axis from the first one on; where only some are left, for the others that of the last."""
+        t = self.text
+        if not affine(at.offset, axis):
+            last = t.index("sub", left, 1) if left else None
+            each = [t.index("add", first, t.lesser(str(k), last) if last and k else k) for k in range(many)]
+            offsets = [self.value(at.offset, {**known, axis: Lanes(k, INDEX_TYPE)}, None).name for k in each]
+            return [self._pointer(at.leaf.name, at.leaf.dtype, offset) for offset in offsets]
         return self.steps(*self.first_place(at, axis, first, known), at.leaf.dtype, many, left)
 
     def first_place(self, at: Load | Store, axis: Axis, first: str, known: Known) -> tuple[str, str]:
