@@ -311,6 +311,36 @@ def test_few_rows_of_few_columns_have_no_loop_where_vectors_are_small(function, 
                 assert plan.run().numpy().tobytes() == np.stack(alone).tobytes(), f"{dtype}, {bits}"
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("function", [softmax, standard])
+@pytest.mark.parametrize(
+    ("shape", "known"),
+    [((5, 33, 30), 30), ((3, 40, 17), 17), ((4, 26, 6), 6), ((3, 29, 64), 64), ((3, 29, 65), 0), ((3, 29, 4), 0)],
+    ids=str,
+)
+def test_rows_that_are_stored_know_their_columns_where_vectors_are_small(shape, known, function, turned, monkeypatch):
+    """Any number of rows, whether they lie as they are folded, or run on along the outer axis; the bits are those of rows alone."""
+    for module in (few, blocks):
+        monkeypatch.setattr(module, "machine", lambda: SMALL)
+    forget()
+    x = numbers((shape[1], shape[0], shape[2]) if turned else shape)
+    for dtype in ("float32", "float64", "float16"):
+        memory = xt.asarray(x.astype(dtype))
+        source = xt.transpose(memory, (1, 0, 2)) if turned else memory
+        value = function(source, 1)
+        packed = np.ascontiguousarray(x.astype(dtype).transpose((1, 0, 2) if turned else (0, 1, 2)))
+        alone = [xt.evaluate(function(xt.asarray(row), 0)).numpy() for row in packed]
+        for bits, threads in ((None, 1), (256, 3), (128, 1)):
+            with xt.options(vector_bits=bits, num_threads=threads):
+                room = xt.zeros(shape[0] * shape[1] * shape[2] + 2, dtype)
+                target = room[1:-1].reshape(shape)
+                plan = xt.plan(target, value)
+                assert plan._code.kernel.columns == known
+                plan.run()
+            assert target.numpy().tobytes() == np.stack(alone).tobytes(), f"{dtype}, {bits}"
+            assert room.numpy()[0] == room.numpy()[-1] == 0
+
+
 @pytest.mark.parametrize("count", [2, 3, 4, 8])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_a_mean_is_one_value_and_its_count_a_constant(count, dtype):

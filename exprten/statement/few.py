@@ -27,6 +27,8 @@ NEAR_ROWS = 8  # the ways of a first cache
 PAGE, WINDOW = 4096, 256  # bytes of a way; rows that begin in the same of so many share sets
 REGISTERS = 4  # that a row fills: beyond that none are taken several at once
 LEAST_WRITTEN, MOST_COLUMNS, MOST_VECTORS = 5, 80, 160  # columns of rows without loops, and vectors of all of them
+MOST_ROWS = 24  # of these, where they are stored: what is folded to one has one kernel for all numbers beyond that of a vector's lanes
+MOST_STORED = 64  # columns of rows that are stored, of which there is a loop over rows
 
 
 class Few(NamedTuple):
@@ -129,7 +131,17 @@ def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> b
         return False
     if _from_memory(same) and (rows > NEAR_ROWS or (stored and columns * size % LINE == 0)):
         return False
-    return rows <= LANES  # of more, as of packed rows, there is not a kernel for each number
+    return rows <= LANES or (stored and rows <= (WRITTEN_ROWS if _any_dear(same.found) else MOST_ROWS))
+
+
+def stored_columns(axes: list[int], same: Same, extents: list[int]) -> int:
+    """How many columns there are, where folds run across them and all of their rows are stored, for each index of an outer axis: a row of few is written out in
+    the caches, where vectors are small.
+    """
+    taken = {p for n in same.found.folds for p in folded_by(same, n) if p is not None}
+    stored = taken <= {same.of((TARGET, k)) for k in axes[:-1]}
+    few = len(axes) > 2 and LEAST_WRITTEN <= extents[-1] <= MOST_STORED
+    return extents[-1] if stored and few and machine().small and not _from_memory(same) else 0
 
 
 def _crowded(same: Same, taken: set[Place], rows: int) -> bool:

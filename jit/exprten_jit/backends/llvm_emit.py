@@ -38,6 +38,7 @@ from .llvm_outer import Outer
 from .llvm_text import INDEX_TYPE, Lanes
 
 WIDEST_BITS = 512  # of a register
+LEAST_WIDTH = 64  # columns that are always taken at a time
 LEFT = 4  # a quarter of a vector: elements at the end of a row of which fewer are computed one by one
 
 
@@ -152,13 +153,19 @@ class Loops(Outer):
         )
 
         def blocks(width: str) -> None:
-            def block(start: str) -> str:
-                end = t.lesser(t.index("add", start, width), extent)
+            def columns(start: str, end: str) -> None:
                 bounds = zip((stmt.start, stmt.end, stmt.width), (start, end, width), strict=True)
                 self._run(stmt.body, known | {name: Lanes(value, INDEX_TYPE) for name, value in bounds})
+
+            def block(start: str) -> str:
+                end = t.lesser(t.index("add", start, width), extent)
+                columns(start, end)
                 return end
 
-            t.repeat(low, extent, block)
+            if low.isdecimal() and extent.isdecimal() and int(extent) <= LEAST_WIDTH:
+                columns(low, extent)
+            else:
+                t.repeat(low, extent, block)
 
         for leaf, _ in stmt.saved:
             self.address[leaf.name] = t.reserve(f"[{stmt.block} x {leaf.dtype.memory}]")
