@@ -489,22 +489,23 @@ def test_short_rows_that_run_on_are_read_together(dtype, shape, order):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int8"])
-@pytest.mark.parametrize("shape", [(1024, 16), (1003, 9), (300, 37), (300, 70), (64, 16)], ids=str)
+@pytest.mark.parametrize("shape", [(1024, 16), (1003, 9), (300, 37), (300, 70), (64, 16), (257, 21)], ids=str)
 def test_rows_of_a_target_that_share_a_set_of_the_first_cache(dtype, shape):
-    """Multiples of 4 KiB apart: lines of several squares are made on the stack first, wherever the rows begin."""
+    """Multiples of 4 KiB apart: lines of several squares are made on the stack first, wherever the rows begin, or squares have half as many of them."""
     x = np.random.default_rng(0).integers(-40, 40, shape).astype(dtype)
     a = xt.asarray(x)
-    for before, threads in ((0, 1), (32, 2), (3, 1), (13, 2)):
+    for before, threads, bits in ((0, 1, None), (32, 2, None), (3, 1, None), (13, 2, None), (3, 1, 256), (0, 2, 256)):
         memory = np.full((shape[1], 2048 if x.itemsize > 1 else 4096), 7, dtype)
         inside = memory[:, before : before + shape[0]]
         out = xt.asarray(inside)
         for target, e, want in (
             (out, a.T * 3, x.T * 3),
             (out.T, a * 3, x * 3),
+            (out, a.T + out, x.T),
             (out.T, a - xt.max(a, 1, keepdims=True), x - x.max(1, keepdims=True)),
         ):
             inside[...] = 0
-            with xt.options(num_threads=threads):
+            with xt.options(num_threads=threads, vector_bits=bits):
                 target[...] = e
             np.testing.assert_array_equal(target.numpy(), want)
         assert (memory[:, :before] == 7).all() and (memory[:, before + shape[0] :] == 7).all()

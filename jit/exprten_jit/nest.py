@@ -338,7 +338,8 @@ class Squares:
     """`stores`, one or the two parts of a complex number, for a tile, in squares of `lanes` rows and columns, `abreast` of them at a time as the
     target runs on. Each of `turned`, with what stands for it in the value, runs on along `row` and is turned round in registers, of complex
     numbers by its real part; where the store goes `across`, along `row`, what is stored is. `past` the caches, if at all, as many lines
-    side by side as a square has. Of the next tile `ahead` is fetched early `when` it is far. Whole lines are computed `woven`, as a Vector is.
+    side by side as a square has. Of the next tile `ahead` is fetched early `when` it is far. Whole lines are computed `woven`, as a Vector is. Where `halved` holds,
+    squares have half as many lines of the target, and no stage.
     """
 
     stores: tuple[Store, ...]
@@ -356,6 +357,7 @@ class Squares:
     ahead: tuple[Load, ...]
     when: Value
     woven: bool = False
+    halved: Value = FALSE
 
     @property
     def long(self) -> int:

@@ -13,7 +13,7 @@ from .cuts import cuts_of
 from .derived import apply
 from .early import packed_rows
 from .folds import folds_of
-from .ir import Axis, Load, Local, Store, Value, both, index, load, negation
+from .ir import FALSE, Axis, Load, Local, Store, Value, both, index, load, negation
 from .kernel import Kernel
 from .nest import LINE, ONE, ONE_ELEMENT, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
 from .pairs import places_of, twins
@@ -36,6 +36,10 @@ SHARED_SETS = (4, 64), (3, 64), (2, 64), (1, 32)
 JOINED_BYTES = 32 << 10  # of a tile whose rows are one
 NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds fewer than a thousand of them, each with its line
 SET_LINES = 9  # in which there are 8 lines, or 12
+HALVED_BYTES, HALVED_SIDE = (
+    256,
+    64,
+)  # from line to line of a source, and elements of a tile along the target, of squares that are halved
 PART_BYTES = 16  # of a register: shuffles within it are cheap
 SMALL = 10  # additions an element, where squares are abreast: rows are as many, and longer
 
@@ -81,6 +85,7 @@ def squares_of(
     squares = Squares(
         stores, brought, row, column, *names, lanes, abreast, bool(tile), past, ahead, far, woven and abreast > 1
     )
+    squares = _with_halves(squares, goal[0])
     blocks = _blocks(squares, loops, saved, _of_rows(saved, names, row, machine, bound, done))
     if kernel.inside is None or kernel.inside not in bound:
         return blocks
@@ -107,6 +112,18 @@ def _abreast(loads: Sequence[Load], lanes: int, machine: Machine) -> tuple[int, 
     if len(sizes) > 1 or pairs or not lanes or max(sizes) * lanes >= nbytes:
         return lanes, 1
     return PART_BYTES // max(sizes), nbytes // PART_BYTES
+
+
+def _with_halves(squares: Squares, along: Axis) -> Squares:
+    """The same, of half as many lines of the target where these share a set of the first cache, and those of the source are so short that many of them lie in it: what is
+    stored is whole lines then, with no stage.
+    """
+    store, read = squares.stores[0], [x for _, x in squares.turned]
+    if squares.past is None or len(read) != 1 or squares.lanes * store.leaf.itemsize != 2 * PART_BYTES:
+        return squares
+    form = affine(read[0].offset, along)
+    near = form and both(form[0] >= index(1), index(HALVED_BYTES // read[0].leaf.itemsize) >= form[0])
+    return replace(squares, halved=both(squares.past.aliased, near)) if near else squares
 
 
 def _staged(past: Past, kernel: Kernel, loop: Bounds, other: Axis, least: int) -> Past:
@@ -156,6 +173,15 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
                 shared = index(2 * NEARLY // size) >= behind % (SETS_BYTES // size)
                 shared = both(far, both(behind >= index(0), shared))
                 side = apply("where", shared, index(max(most, squares.long)), side)
+    if squares.halved is not FALSE:
+        step, size = affine(squares.turned[0][1].offset, goal[0]), squares.turned[0][1].leaf.itemsize
+        assert step is not None, "lines of the source lie at regular distances"
+        rows = apply(
+            "bitwise_and",
+            index(HALVED_BYTES * HALVED_SIDE // size) // apply("maximum", step[0], ONE_ELEMENT),
+            index(-LINE // size),
+        )
+        side = apply("where", squares.halved, apply("minimum", index(2 * HALVED_SIDE), rows), side)
     whole = apply("where", both(far, index(WHOLE_SIDE) >= source[2]), index(WHOLE_SIDE), index(SIDE))
     inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), side=whole, around=ONE_ELEMENT, least=squares.lanes)
     scratch = [(past.length if past else LONG_SIDE + squares.long, store.leaf) for store in saved]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from ..dtypes import DType
-from ..ir import Leaf, Load
+from ..ir import FALSE, Leaf, Load
 from ..nest import LINE, Squares
 from ..rewrite import affine, walk
 from ..squares import JOINED_BYTES, PART_BYTES
@@ -70,7 +70,7 @@ class InRegisters(Lines):
                 t.loop(tile.left, tile.right, stmt.long, lambda j: one(column=t.lesser(j, column)))
 
         whole = t.index("add", first, t.index("and", t.index("sub", end, first), -stmt.lanes))
-        whole = t.select(when, whole, first)
+        whole = t.select(when, t.select(self.value(stmt.halved, near.known, None).name, first, whole), first)
         t.loop(first, whole, stmt.lanes, partial(side, stmt.lanes, ""))
         if least == stmt.lanes:
             return whole
@@ -89,7 +89,11 @@ class InRegisters(Lines):
                 t.let(f"icmp sge i64 {extent}, {many}", "i1").name,
                 t.let(f"select i1 {tile.again}, i1 {rest}, i1 true", "i1").name,
             ]
-        for x in (tile.far if stmt.ahead else "false", tile.staged, tile.joined):
+        staged = tile.staged
+        if stmt.halved is not FALSE:
+            other = t.let(f"xor i1 {self.value(stmt.halved, dict(tile.known), None).name}, true", "i1").name
+            staged = t.let(f"and i1 {tile.staged}, {other}", "i1").name
+        for x in (tile.far if stmt.ahead else "false", staged, tile.joined):
             found += [] if x == "false" else [t.let(f"xor i1 {x}, true", "i1").name]
         return reduce(lambda a, b: t.let(f"and i1 {a}, {b}", "i1").name, found)
 
@@ -111,8 +115,10 @@ class InRegisters(Lines):
         if stmt.past:
             when, end = known[stmt.past.when].name, known[stmt.past.end].name
             staged = t.let(f"and i1 {when}, {t.let(f'xor i1 {straight}, true', 'i1').name}", "i1").name
+            near = self.value(stmt.halved, known, None).name
+            own = straight if stmt.halved is FALSE else t.let(f"or i1 {straight}, {near}", "i1").name
             bottom, right = (
-                t.select(straight, end, x) if name is stmt.past.reach else x
+                t.select(own, end, x) if name is stmt.past.reach else x
                 for name, x in ((stmt.bottom, bottom), (stmt.right, right))
             )
         joined = self._rows_as_one(stmt, known, (top, bottom), (left, right)) if stmt.past else "false"
