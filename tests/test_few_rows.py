@@ -341,6 +341,30 @@ def test_rows_that_are_stored_know_their_columns_where_vectors_are_small(shape, 
             assert room.numpy()[0] == room.numpy()[-1] == 0
 
 
+@pytest.mark.parametrize("function", [xt.sum, xt.max, xt.prod, xt.argmax])
+@pytest.mark.parametrize(
+    ("shape", "known"),
+    [((5, 33, 30), 30), ((3, 2, 40, 17), 17), ((4, 26, 6), 6), ((3, 29, 65), 0), ((33, 30), 0)],
+    ids=str,
+)
+def test_folds_of_many_rows_know_their_columns_where_vectors_are_small(shape, known, function, monkeypatch):
+    """Each row of a strip is written out, if there is an outer axis; of an extreme that has its index it is not."""
+    for module in (few, blocks):
+        monkeypatch.setattr(module, "machine", lambda: SMALL)
+    forget()
+    axis = len(shape) - 2
+    for dtype in ("float32", "float64", "float16", "int32"):
+        x = (numbers(shape) * 2).astype(dtype)
+        value = function(xt.asarray(x), axis)
+        rows = x.reshape(-1, *shape[-2:])
+        alone = [xt.evaluate(function(xt.asarray(each), 0)).numpy() for each in rows]
+        for bits, threads in ((None, 1), (256, 3), (128, 1)):
+            with xt.options(vector_bits=bits, num_threads=threads):
+                plan = xt.plan(xt.zeros(value.shape, value.dtype), value)
+                assert plan._code.kernel.columns == (0 if function is xt.argmax else known)
+                assert plan.run().numpy().tobytes() == np.stack(alone).tobytes(), f"{dtype}, {bits}"
+
+
 @pytest.mark.parametrize("count", [2, 3, 4, 8])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_a_mean_is_one_value_and_its_count_a_constant(count, dtype):

@@ -28,7 +28,8 @@ PAGE, WINDOW = 4096, 256  # bytes of a way; rows that begin in the same of so ma
 REGISTERS = 4  # that a row fills: beyond that none are taken several at once
 LEAST_WRITTEN, MOST_COLUMNS, MOST_VECTORS = 5, 80, 160  # columns of rows without loops, and vectors of all of them
 MOST_ROWS = 24  # of these, where they are stored: what is folded to one has one kernel for all numbers beyond that of a vector's lanes
-MOST_STORED = 64  # columns of rows that are stored, of which there is a loop over rows
+MOST_WRITTEN = 64  # columns of rows that are written out, of which there is a loop over rows
+ONE_NUMBER = ("sum", "prod", "max", "min")  # is all that these keep
 
 
 class Few(NamedTuple):
@@ -134,14 +135,17 @@ def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> b
     return rows <= LANES or (stored and rows <= (WRITTEN_ROWS if _any_dear(same.found) else MOST_ROWS))
 
 
-def stored_columns(axes: list[int], same: Same, extents: list[int]) -> int:
-    """How many columns there are, where folds run across them and all of their rows are stored, for each index of an outer axis: a row of few is written out in
-    the caches, where vectors are small.
+def written_columns(axes: list[int], same: Same, extents: list[int]) -> int:
+    """How many columns there are, where folds run across them for each index of an outer axis, and rows of few are written out: in the caches, where vectors are small. So are
+    rows of what is stored again; and of what is folded to one number, as a strip of many rows has more loops than steps, but not of what has an index with it.
     """
-    taken = {p for n in same.found.folds for p in folded_by(same, n) if p is not None}
-    stored = taken <= {same.of((TARGET, k)) for k in axes[:-1]}
-    few = len(axes) > 2 and LEAST_WRITTEN <= extents[-1] <= MOST_STORED
-    return extents[-1] if stored and few and machine().small and not _from_memory(same) else 0
+    found, own = same.found, {same.of((TARGET, k)) for k in axes}
+    taken = {p for n in found.folds for p in folded_by(same, n) if p is not None}
+    numbers = all(found.structure[n][0].map.reducer in ONE_NUMBER for n in found.folds)
+    known = taken <= own or (numbers and not taken & own)
+    outer = own - taken - {same.of((TARGET, axes[-1]))}
+    few = LEAST_WRITTEN <= extents[-1] <= MOST_WRITTEN
+    return extents[-1] if known and outer and few and machine().small and not _from_memory(same) else 0
 
 
 def _crowded(same: Same, taken: set[Place], rows: int) -> bool:

@@ -16,6 +16,7 @@ from .alone import folds_alone, own_axes, own_of, packed
 from .axes import TARGET, Folded, Same, count_of, views_of
 from .before import LEAST, names_of
 from .brought import brought_first
+from .few import ONE_NUMBER
 from .flat import LEAST as LEAST_ELEMENTS
 from .flat import flat_axes
 from .gather import WEAK, Gathered
@@ -40,7 +41,6 @@ from .signature import Flat, Rest
 from .walk import Given, Walk
 from .whole import is_better_whole, is_dear, may_be_whole, whole_first
 
-ONE_NUMBER = ("sum", "prod", "max", "min")  # is all that these keep
 TURNED = 3  # axes in all: of columns of two that run on squares are turned at once
 
 

@@ -9,7 +9,7 @@ from ..expression.shape import Layout
 from . import blocks
 from .axes import Folded, Same
 from .before import computed_before
-from .few import Few, Rows, few_columns, few_rows, stored_columns
+from .few import Few, Rows, few_columns, few_rows, written_columns
 from .gather import Gathered
 from .lying import TILED, fills_squares, narrow_rows, rows_run_on, runs_on_inside, turns
 from .nested import named
@@ -57,11 +57,11 @@ def _down(found: Gathered, same: Same, goal: Layout, axes: list[int], extents: l
     """How folds are taken across the innermost axis, where they are."""
     onto = runs_onto(axes, same, extents) if free else None
     if onto is not None:
-        return Ways(onto=onto, columns=stored_columns(axes, same, extents))
+        return Ways(onto=onto, columns=written_columns(axes, same, extents))
     down = Rows() if found.params else few_rows(axes, same, extents)
     few = Few() if down.many else few_columns(axes, same, extents)
     narrow = narrow_rows(axes, extents, goal) if free and not few.columns else 0
-    columns = down.columns or stored_columns(axes, same, extents)
+    columns = down.columns or written_columns(axes, same, extents)
     return Ways(
         down=down.many, columns=columns, few=few.columns, low=few.low, tall=few.tall, near=few.near, narrow=narrow
     )
