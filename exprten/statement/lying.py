@@ -101,16 +101,14 @@ def narrow_rows(axes: Sequence[int], extents: Sequence[int], target: Layout) -> 
     return extents[-2] if [target.strides[k] for k in axes[-2:]] == [1, extents[-2]] else 0
 
 
-LEAST_ALONG, LEAST_ACROSS = (
-    11,
-    8,
-)  # elements along a target and along a source of squares, where registers are small and memory is not filled
+# elements along a target and along a source of squares, where registers are small and memory is not filled
+LEAST_ALONG, LEAST_ACROSS = 11, 8
 SAME_SETS, SAME_LINE = 4096, 64  # bytes from line to line of a set of the first cache, and of one line
 
 
-def fills_squares(axes: Sequence[int], extents: Sequence[int], across: Sequence[int]) -> bool:
+def fills_squares(axes: Sequence[int], extents: Sequence[int], across: Sequence[int], found: Gathered) -> bool:
     """Whether squares are filled by the innermost axis and those that something runs on along across it."""
-    along, down = _least_sides(prod(extents))
+    along, down = _least_sides(found, prod(extents))
     return (
         bool(across)
         and extents[-1] >= along
@@ -120,7 +118,7 @@ def fills_squares(axes: Sequence[int], extents: Sequence[int], across: Sequence[
 
 def fits_squares(found: Gathered, along: int, down: int, apart: Collection[int], count: int) -> bool:
     """Whether so many elements along a target and along a source fill squares that need no scratch."""
-    least = _least_sides(count)
+    least = _least_sides(found, count)
     return along >= least[0] and down >= least[1] and turns_direct(found, apart, count)
 
 
@@ -129,13 +127,13 @@ def turns_direct(found: Gathered, apart: Collection[int], count: int) -> bool:
     sets of the first one.
     """
     size = widest(found)
-    if _least_sides(count)[0] > MOST_WOVEN or size not in SQUARED:
-        return False
-    return all(min(step * size % SAME_SETS, -step * size % SAME_SETS) >= SAME_LINE for step in apart)
+    return _least_sides(found, count)[0] == LEAST_ALONG and all(
+        min(step * size % SAME_SETS, -step * size % SAME_SETS) >= SAME_LINE for step in apart
+    )
 
 
-def _least_sides(count: int) -> tuple[int, int]:
-    near = machine().small and count < MEMORY // 4
+def _least_sides(found: Gathered, count: int) -> tuple[int, int]:
+    near = machine().small and count < MEMORY // 4 and widest(found) in SQUARED
     return (LEAST_ALONG, LEAST_ACROSS) if near else (MOST_WOVEN + 1, MOST_WOVEN + 1)
 
 

@@ -53,7 +53,9 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     if same is None or small or not (given.vectors and given.free):
         return walk
     onto = runs_onto(walk.axes, same, walk.extents)
-    squares = onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto])
+    squares = (
+        onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto], same.found)
+    )
     if squares and key is not None and is_dear(same.found):  # not of rows that stay rows, and are no whole vectors
         squares = goal.strides[walk.axes[-1]] != 1 or walk.extents[-1] % (MOST_WOVEN + 1) == 0
     if squares and prod(walk.extents) > FAR:  # of cut rows of a target too many lines are stored twice
@@ -216,6 +218,6 @@ def _left(
         flat = replace(flat, columns=columns, rows=rows, along=along, down=down, paired=paired, within=within)
         return Rest(tuple(axes), 0), flat
     other = across(every, extents, strides)
-    squares = fills_squares(every, extents, other)
+    squares = fills_squares(every, extents, other, found)
     moved = 0 if other else moved_rows(extents, strides)
     return Rest(tuple(axes), 0, tiles=bool(other), squares=squares, columns=moved), None

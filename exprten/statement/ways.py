@@ -42,7 +42,7 @@ def ways_of(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[
         keeps=bool(same) and given.apart and not given.reverse,
         shared=given.cpu and not given.apart,
         tiles=moved or (given.cpu and bool(other)),
-        squares=given.cpu and fills_squares(axes, extents, beside),
+        squares=given.cpu and fills_squares(axes, extents, beside, found),
         inside=runs_on_inside(axes, extents, walk.strides, other) if given.cpu and same is None else None,
         runs=given.free and run_on,
         rows=same is not None and not walk.short and rows_are_near(axes, same),
