@@ -365,6 +365,13 @@ def test_folds_of_many_rows_know_their_columns_where_vectors_are_small(shape, kn
                 assert plan.run().numpy().tobytes() == np.stack(alone).tobytes(), f"{dtype}, {bits}"
 
 
+def test_folds_to_one_number_have_no_columns():
+    x = numbers((5, 40))
+    loss = xt.zeros(())
+    loss[...] = -xt.mean(xt.log(xt.sum(xt.asarray(x * x), axis=1)))
+    np.testing.assert_allclose(loss.numpy(), -np.log((x * x).sum(1)).mean(), rtol=1e-5)
+
+
 @pytest.mark.parametrize("count", [2, 3, 4, 8])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_a_mean_is_one_value_and_its_count_a_constant(count, dtype):

@@ -139,6 +139,8 @@ def written_columns(axes: list[int], same: Same, extents: list[int]) -> int:
     """How many columns there are, where folds run across them for each index of an outer axis, and rows of few are written out: in the caches, where vectors are small. So are
     rows of what is stored again; and of what is folded to one number, as a strip of many rows has more loops than steps, but not of what has an index with it.
     """
+    if not axes:
+        return 0
     found, own = same.found, {same.of((TARGET, k)) for k in axes}
     taken = {p for n in found.folds for p in folded_by(same, n) if p is not None}
     numbers = all(found.structure[n][0].map.reducer in ONE_NUMBER for n in found.folds)
