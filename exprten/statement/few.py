@@ -135,16 +135,17 @@ def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> b
     return rows <= LANES or (stored and rows <= (WRITTEN_ROWS if _any_dear(same.found) else MOST_ROWS))
 
 
-def written_columns(axes: list[int], same: Same, extents: list[int]) -> int:
+def written_columns(axes: list[int], same: Same, extents: list[int], onto: bool = False) -> int:
     """How many columns there are, where folds run across them for each index of an outer axis, and rows of few are written out: in the caches, where vectors are small. So are
-    rows of what is stored again; and of what is folded to one number, as a strip of many rows has more loops than steps, but not of what has an index with it.
+    rows of what is stored again; and of what is folded to one number, as a strip of many rows has more loops than steps, but not of what has an index with it, nor where
+    rows run `onto` each other, as strips are long there.
     """
     if not axes:
         return 0
     found, own = same.found, {same.of((TARGET, k)) for k in axes}
     taken = {p for n in found.folds for p in folded_by(same, n) if p is not None}
     numbers = all(found.structure[n][0].map.reducer in ONE_NUMBER for n in found.folds)
-    known = taken <= own or (numbers and not taken & own)
+    known = taken <= own or (numbers and not onto and not taken & own)
     outer = own - taken - {same.of((TARGET, axes[-1]))}
     few = LEAST_WRITTEN <= extents[-1] <= MOST_WRITTEN
     return extents[-1] if known and outer and few and machine().small and not _from_memory(same) else 0

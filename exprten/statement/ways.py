@@ -57,7 +57,7 @@ def _down(found: Gathered, same: Same, goal: Layout, axes: list[int], extents: l
     """How folds are taken across the innermost axis, where they are."""
     onto = runs_onto(axes, same, extents) if free else None
     if onto is not None:
-        return Ways(onto=onto, columns=written_columns(axes, same, extents))
+        return Ways(onto=onto, columns=written_columns(axes, same, extents, onto=True))
     down = Rows() if found.params else few_rows(axes, same, extents)
     few = Few() if down.many else few_columns(axes, same, extents)
     narrow = narrow_rows(axes, extents, goal) if free and not few.columns else 0
