@@ -142,11 +142,11 @@ def written_columns(axes: list[int], same: Same, extents: list[int], onto: bool 
     """
     if not axes:
         return 0
-    found, own = same.found, {same.of((TARGET, k)) for k in axes}
+    found, own, inner = same.found, {same.of((TARGET, k)) for k in axes}, same.of((TARGET, axes[-1]))
     taken = {p for n in found.folds for p in folded_by(same, n) if p is not None}
     numbers = all(found.structure[n][0].map.reducer in ONE_NUMBER for n in found.folds)
     known = taken <= own or (numbers and not onto and not taken & own)
-    outer = own - taken - {same.of((TARGET, axes[-1]))}
+    known, outer = known and inner not in taken, own - taken - {inner}
     few = LEAST_WRITTEN <= extents[-1] <= MOST_WRITTEN
     return extents[-1] if known and outer and few and machine().small and not _from_memory(same) else 0
 
