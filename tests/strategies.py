@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from exprten_jit.machine import Machine
 
 try:
     import ml_dtypes
@@ -22,6 +23,8 @@ CORE = tuple(np.dtype(name) for name in ("bool", "uint8", "int32", "int64", "flo
 OTHERS = tuple(np.dtype(name) for name in ("int8", "int16", "uint16", "uint32", "uint64"))
 DTYPES = CORE + OTHERS
 HALVES = (np.dtype("float16"), *([BFLOAT16] if BFLOAT16 else []))  # not in the products of types: tests/test_half.py
+# processors whose registers are smaller than a line, and not: who chooses a kernel asks which it is
+SMALL, WIDE = (Machine(bits, frozenset((8, 16, 32, 64))) for bits in (256, 512))
 MARGIN = 80  # elements on both sides: more than a group of unrolled vectors could overrun
 CANARY = 0xA5
 

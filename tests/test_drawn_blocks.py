@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from exprten_jit.nest import Machine
-from strategies import DTYPES, HALVES, assert_same_bits
+from strategies import DTYPES, HALVES, SMALL, assert_same_bits
 from test_drawn_folds import laid_out
 from test_drawn_types import COMPLEX, OPTIONS, Drawn, operands_of
 
@@ -99,9 +98,6 @@ def test_what_is_folded_in_a_block_has_no_loop(
         plan = xt.plan(y, value)
         assert str(plan.nest).count("for i") == loops
         assert (plan.recompute, plan.scratch_bytes) == (1, 0)
-
-
-SMALL = Machine(256, frozenset((8, 16, 32, 64)))
 
 
 @pytest.mark.parametrize(("shape", "axis"), [((70, 17, 2), 1), ((33, 23, 3), 1), ((8, 9, 5, 4), 1)], ids=str)

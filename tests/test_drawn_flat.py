@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from exprten_jit import beforehand
-from exprten_jit.nest import Machine
-from strategies import DTYPES, HALVES, assert_same_bits, place
+from strategies import DTYPES, HALVES, SMALL, WIDE, assert_same_bits, place
 from test_drawn_blocks import forget, softmax, stored
 from test_drawn_folds import laid_out
 from test_drawn_types import OPTIONS, Drawn, operands_of
@@ -20,7 +19,6 @@ from test_drawn_types import OPTIONS, Drawn, operands_of
 import exprten as xt
 from exprten.statement import flat, lying, rest
 
-SMALL, WIDE = (Machine(bits, frozenset((8, 16, 32, 64))) for bits in (256, 512))
 SHORT = (2, 3, 4, 5, 6, 7, 8, 11, 12, 16, 17, 21, 24, 31, 32, 33)
 OPERATORS = (operator.add, operator.sub, operator.mul)
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from exprten_jit.nest import Machine
 from exprten_jit.reducers import ACROSS, brought_together
+from strategies import WIDE
 
 import exprten as xt
 from exprten.statement import few
@@ -152,7 +152,7 @@ def test_only_the_targets_columns_are_stored(shape, bits):
 
 
 def test_one_kernel_for_any_number_of_rows(monkeypatch):
-    monkeypatch.setattr(few, "machine", lambda: Machine(512, frozenset((8, 16, 32, 64))))
+    monkeypatch.setattr(few, "machine", lambda: WIDE)
 
     def kernel(shape, axis):
         x = xt.zeros(shape)

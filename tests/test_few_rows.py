@@ -8,9 +8,9 @@ from emulator import why_not
 from emulator.driver import emulated
 from exprten_jit.backends.llvm_run import machine
 from exprten_jit.folds import folds_of
-from exprten_jit.nest import Machine, Vector, statements
+from exprten_jit.nest import Vector, statements
 from exprten_jit.reducers import ACROSS, brought_together
-from strategies import place
+from strategies import SMALL, WIDE, place
 from test_drawn_blocks import forget
 from test_folds import judged
 
@@ -259,9 +259,6 @@ def test_what_takes_long_is_not_written_out():
     plan = xt.plan(xt.zeros(64), xt.sum(dear, 0))
     assert plan._code.kernel.down and not written(plan)
     assert plan.run().numpy().tobytes() == in_order(xt.evaluate(dear).numpy()).tobytes()
-
-
-WIDE, SMALL = Machine(512, frozenset((8, 16, 32, 64))), Machine(256, frozenset((8, 16, 32, 64)))
 
 
 def test_one_kernel_for_any_number_of_columns(monkeypatch):

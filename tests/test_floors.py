@@ -15,7 +15,7 @@ FORBIDDEN = {"exprten": (), "exprten_jit": ("exprten",)}
 # Lowest first. Modules of one line do not import each other; those under one `*` may, in no circle.
 FLOORS = {
     "exprten_jit": [
-        "dtypes locks references store",
+        "dtypes locks machine references store",
         "reducers",
         "ops",
         "ir",

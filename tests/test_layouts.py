@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from exprten_jit.backends import llvm_run
-from exprten_jit.nest import Machine
-from strategies import LAYOUTS, REPEATED, SHAPES, TARGETS, assert_same_bits, place, values
+from strategies import LAYOUTS, REPEATED, SHAPES, SMALL, TARGETS, assert_same_bits, place, values
 from test_drawn_blocks import forget
 
 import exprten as xt
@@ -610,7 +609,7 @@ def test_packed_rows_of_narrow_integers_are_added_in_wide_ones(dtype, bits):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "complex64"])
 def test_moved_rows_have_no_loop_where_vectors_are_small(columns, dtype, monkeypatch):
     """Rows of a few elements keep their order, and are stored in another one: nothing but they is written, whatever their length."""
-    monkeypatch.setattr(lying, "machine", lambda: Machine(256, frozenset((8, 16, 32, 64))))
+    monkeypatch.setattr(lying, "machine", lambda: SMALL)
     forget()
     data = np.random.default_rng(0).integers(-9, 9, (11, 7, columns)).astype(dtype)
     x, room = xt.asarray(data), xt.zeros(7 * 11 * columns + 2, dtype)
@@ -654,7 +653,7 @@ SIDES = [
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex64"])
 def test_the_last_squares_of_a_side_overlap_those_before(dtype, shape, across, mode, monkeypatch):
     """Whatever is left, half a square of rows is computed: nothing twice where a target is read, and nothing beside it."""
-    monkeypatch.setattr(lying, "machine", lambda: Machine(256, frozenset((8, 16, 32, 64))))
+    monkeypatch.setattr(lying, "machine", lambda: SMALL)
     forget()
     (rows, columns), outer = shape, 7
     data = np.random.default_rng(0).integers(-9, 9, (rows, outer, columns)).astype(dtype)
@@ -685,7 +684,7 @@ def test_the_last_squares_of_a_side_overlap_those_before(dtype, shape, across, m
 )
 def test_short_sides_are_squares_unless_their_rows_share_sets(shape, squares, monkeypatch):
     """Rows of 4,096 bytes more or less a few have one place in the first cache; they are brought to scratch."""
-    monkeypatch.setattr(lying, "machine", lambda: Machine(256, frozenset((8, 16, 32, 64))))
+    monkeypatch.setattr(lying, "machine", lambda: SMALL)
     forget()
     x = xt.zeros(shape)
     with xt.options(vector_bits=256):

@@ -94,7 +94,7 @@ STATEMENTS = """
 import sys
 import numpy as np
 from exprten_jit.backends import llvm_run
-from exprten_jit.nest import Machine
+from exprten_jit.machine import Machine
 
 llvm_run.machine = lambda: Machine(256, frozenset((8, 16, 32, 64)), True, permutes=True)
 import exprten as xt

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from exprten_jit import dtypes, generate, text
 from exprten_jit.backends import nvrtc
-from exprten_jit.nest import Machine
+from exprten_jit.machine import Machine
 from exprten_jit.nesttext import show
 
 import exprten as xt

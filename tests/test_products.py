@@ -21,7 +21,7 @@ from exprten_jit.backends.llvm_gemm import Gemm
 from exprten_jit.backends.llvm_run import compile_text, machine
 from exprten_jit.dtypes import DTYPES as ROWS
 from exprten_jit.hostcall import c_api
-from exprten_jit.nest import Machine
+from exprten_jit.machine import Machine
 from exprten_jit.threads import parallel
 from hypothesis import given
 from hypothesis import strategies as st

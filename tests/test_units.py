@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from exprten_jit.nest import Machine
-from strategies import place
+from strategies import WIDE, place
 from test_drawn_blocks import forget
 
 import exprten as xt
@@ -42,7 +41,7 @@ def test_units_are_turned_in_the_plan():
 
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
 def test_units_wider_than_sixteen_bytes_are_copied(dtype, monkeypatch):
-    monkeypatch.setattr(lying, "machine", lambda: Machine(512, frozenset((8, 16, 32, 64))))
+    monkeypatch.setattr(lying, "machine", lambda: WIDE)
     forget()
     values = _values((100, 30, 4), dtype)
     source, target = xt.transpose(xt.array(values), (1, 0, 2)), xt.zeros((30, 100, 4), dtype=dtype)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from exprten_jit.backends.llvm_run import machine
 from exprten_jit.derived import TABLE
-from exprten_jit.nest import LINE
+from exprten_jit.machine import LINE
 from exprten_jit.reducers import ACROSS, COLUMNS, FEW
 from exprten_jit.vectors import DEAR, FAR_BYTES, LEAST_BITS
 
@@ -144,11 +144,10 @@ def written_columns(axes: list[int], same: Same, extents: list[int], onto: bool 
         return 0
     found, own, inner = same.found, {same.of((TARGET, k)) for k in axes}, same.of((TARGET, axes[-1]))
     taken = {p for n in found.folds for p in folded_by(same, n) if p is not None}
-    numbers = all(found.structure[n][0].map.reducer in ONE_NUMBER for n in found.folds)
-    known = taken <= own or (numbers and not onto and not taken & own)
-    known, outer = known and inner not in taken, own - taken - {inner}
-    few = LEAST_WRITTEN <= extents[-1] <= MOST_WRITTEN
-    return extents[-1] if known and outer and few and machine().small and not _from_memory(same) else 0
+    stored, across, outer = taken <= own, inner not in taken, own - taken - {inner}
+    numbers = not taken & own and all(found.structure[n][0].map.reducer in ONE_NUMBER for n in found.folds)
+    few = LEAST_WRITTEN <= extents[-1] <= MOST_WRITTEN and machine().small and not _from_memory(same)
+    return extents[-1] if few and across and outer and (stored or (numbers and not onto)) else 0
 
 
 def _crowded(same: Same, taken: set[Place], rows: int) -> bool:

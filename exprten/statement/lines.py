@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from exprten_jit.nest import LINE
+from exprten_jit.machine import LINE
 
 from ..expression.key import Key
 from ..expression.shape import Layout, Shape

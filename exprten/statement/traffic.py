@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from exprten_jit.nest import LINE
+from exprten_jit.machine import LINE
 from exprten_jit.vectors import FAR_BYTES
 
 from ..expression.shape import Layout

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from . import further as further  # its rows stand in the table
 from .backends import llvm_module, llvm_run, room
 from .check import check as check_kernel
-from .nest import Machine
+from .machine import Machine
 from .schedule import schedule as make_nest
 from .threads import parallel
 

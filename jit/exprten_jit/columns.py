@@ -16,7 +16,8 @@ from .folds import folds_of
 from .ir import TRUE, Axis, Fold, Leaf, Local, Op, Store, Value, components, index, load, local
 from .keeping import kept_before
 from .kernel import Kernel
-from .nest import ONE, Columns, Loop, Machine, Stmt, Vector
+from .machine import Machine
+from .nest import ONE, Columns, Loop, Stmt, Vector
 from .past import past_caches
 from .placing import folds_inside, loop_over
 from .reducers import ROW, rounded_up

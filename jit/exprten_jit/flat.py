@@ -17,7 +17,8 @@ from .dtypes import BOOL, INDEX
 from .flattiles import BOTH, BOTH_BYTES, COLUMN, DEEP, LONG, LONGEST, MOST_DEEP, ROW, Tiles, elements_of
 from .ir import Axis, Load, Op, Value, both, index, local, negation
 from .kernel import Kernel
-from .nest import LINE, Machine, Nest
+from .machine import LINE, Machine
+from .nest import Nest
 from .past import are_multiples, large_target
 from .rewrite import eager, steps
 

@@ -12,7 +12,8 @@ from .derived import apply
 from .ir import FALSE, TRUE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, negation
 from .ir import axis as named_axis
 from .kernel import WHOLE, Kernel
-from .nest import LINE, ONE_ELEMENT, Blocks, Fetch, Loop, Machine, Squares, Stmt, Vector
+from .machine import LINE, Machine
+from .nest import ONE_ELEMENT, Blocks, Fetch, Loop, Squares, Stmt, Vector
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute
 from .vectors import CHEAP_ROWS, FAR_BYTES, MOST_TURNED, roots_of, work_of

@@ -11,7 +11,8 @@ from dataclasses import replace
 from .dtypes import BOOL
 from .ir import Axis, Fold, Leaf, Load, Op, Store, Value, load, local
 from .kernel import Kernel
-from .nest import Let, Machine, Reduce, Stmt
+from .machine import Machine
+from .nest import Let, Reduce, Stmt
 from .rewrite import affine, steps, substitute, walk
 from .vectors import DEAR, cost_of
 

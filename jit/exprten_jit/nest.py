@@ -26,6 +26,7 @@ from .bring import Bring, Offsets, Spread
 from .ir import FALSE, Axis, Fold, Leaf, Load, Local, Store, Value, index
 from .ir import axis as named_axis
 from .kernel import Kernel
+from .machine import LINE
 from .piece import Piece
 from .reducers import ARENA, PARTS
 from .rewrite import substitute
@@ -33,32 +34,6 @@ from .unrolled import Group
 
 ZERO = index(0)
 ONE = named_axis("one")  # the axis of a kernel without axes: a single step
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What must be known of a processor: register width, element widths of which some can be loaded and stored, whether it has stores that pass the caches by,
-    registers for masks, AVX-512's instructions that multiply by powers of two, add products of integers of 16 bits, take the greater or the lesser of two, and AVX2's that permutes lanes.
-    """
-
-    vector_bits: int
-    masked_bits: frozenset[int]
-    streams: bool = False
-    masks: bool = False
-    scales: bool = False
-    dots: bool = False
-    permutes: bool = False
-    ranges: bool = False
-
-    @property
-    def small(self) -> bool:
-        """Whether registers are smaller than a line: loops over a few elements fill them less, and take longer than what is done in them."""
-        return self.vector_bits < 8 * LINE
-
-    @property
-    def words(self) -> int:
-        """Numbers of 32 bits in a register."""
-        return self.vector_bits // 32
 
 
 @dataclass(frozen=True)
@@ -229,7 +204,6 @@ class Columns:
 
 
 SIDE = 64  # elements of a tile: four lines of float32
-LINE = 64  # bytes
 ONE_SIDE, ONE_ELEMENT = index(SIDE), index(1)
 
 

@@ -13,7 +13,8 @@ from .dtypes import INDEX
 from .folds import folds_of
 from .ir import Axis, Fold, Leaf, Load, Local, Op, Store, Value, axis, components, index, load, local
 from .kernel import Kernel
-from .nest import Columns, Machine, Stmt
+from .machine import Machine
+from .nest import Columns, Stmt
 from .placing import folds_inside, loop_over
 from .rewrite import substitute, walk
 from .strips import Stripping

@@ -11,7 +11,8 @@ from .dtypes import BOOL
 from .folds import folds_of
 from .ir import TRUE, Axis, Load, Value, both, index
 from .kernel import Kernel
-from .nest import Loop, Machine, Stmt, Vector
+from .machine import Machine
+from .nest import Loop, Stmt, Vector
 from .rewrite import affine, steps, walk
 from .unrolled import Group
 from .vectors import STREAM_BYTES

@@ -9,7 +9,8 @@ from .dtypes import BOOL
 from .folds import folds_of
 from .ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Store, Table, Value
 from .kernel import Kernel
-from .nest import Let, Loop, Machine, Reduce, Stmt, Vector
+from .machine import Machine
+from .nest import Let, Loop, Reduce, Stmt, Vector
 from .reducers import reducer_of
 from .rewrite import affine, steps, walk
 from .vectors import MOST, by_lanes, computed, roots_of, unroll, vector_over

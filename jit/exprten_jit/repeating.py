@@ -8,7 +8,8 @@ from dataclasses import replace
 from .dtypes import INDEX
 from .ir import Axis, Leaf, Local, Store, Value, load, local
 from .kernel import Kernel
-from .nest import Columns, Loop, Machine, Stmt
+from .machine import Machine
+from .nest import Columns, Loop, Stmt
 from .placing import loop_over
 from .rewrite import with_values
 from .runs import repeated, running_on

@@ -23,7 +23,8 @@ from .folds import combined, folds_of, owns_rows, vector_axis
 from .ir import Axis, Fold, Load, Local, Store, Value, index, local
 from .keeping import kept, kept_before
 from .kernel import Kernel
-from .nest import ONE, Blocks, Loop, Machine, Nest, Pieces, Stmt, Vector
+from .machine import Machine
+from .nest import ONE, Blocks, Loop, Nest, Pieces, Stmt, Vector
 from .onward import onward
 from .past import in_lines, rows_past_caches
 from .placing import affine_lets, known_first, loop_over, place

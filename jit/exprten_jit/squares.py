@@ -15,7 +15,8 @@ from .early import packed_rows
 from .folds import folds_of
 from .ir import FALSE, Axis, Load, Local, Store, Value, both, index, load, negation
 from .kernel import Kernel
-from .nest import LINE, ONE, ONE_ELEMENT, SIDE, Blocks, Loop, Machine, Past, Squares, Stmt, Vector
+from .machine import LINE, Machine
+from .nest import ONE, ONE_ELEMENT, SIDE, Blocks, Loop, Past, Squares, Stmt, Vector
 from .pairs import places_of, twins
 from .past import are_multiples
 from .placing import loop_over, place
@@ -36,10 +37,8 @@ SHARED_SETS = (4, 64), (3, 64), (2, 64), (1, 32)
 JOINED_BYTES = 32 << 10  # of a tile whose rows are one
 NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds fewer than a thousand of them, each with its line
 SET_LINES = 9  # in which there are 8 lines, or 12
-HALVED_BYTES, HALVED_SIDE = (
-    256,
-    64,
-)  # from line to line of a source, and elements of a tile along the target, of squares that are halved
+# from line to line of a source, and elements of a tile along the target, of squares that are halved
+HALVED_BYTES, HALVED_SIDE = 256, 64
 PART_BYTES = 16  # of a register: shuffles within it are cheap
 SMALL = 10  # additions an element, where squares are abreast: rows are as many, and longer
 
@@ -126,6 +125,18 @@ def _with_halves(squares: Squares, along: Axis) -> Squares:
     return replace(squares, halved=both(squares.past.aliased, near)) if near else squares
 
 
+def _halved_side(squares: Squares, along: Axis, side: Value) -> Value:
+    """Elements of a tile along the target: so many, or of halved squares as many whole lines as rows of the source stay for."""
+    if squares.halved is FALSE:
+        return side
+    ((_, read),) = squares.turned
+    form, size = affine(read.offset, along), read.leaf.itemsize
+    assert form is not None, "lines of the source lie at regular distances"
+    rows = index(HALVED_BYTES * HALVED_SIDE // size) // apply("maximum", form[0], ONE_ELEMENT)
+    rows = apply("bitwise_and", rows, index(-LINE // size))
+    return apply("where", squares.halved, apply("minimum", index(2 * HALVED_SIDE), rows), side)
+
+
 def _staged(past: Past, kernel: Kernel, loop: Bounds, other: Axis, least: int) -> Past:
     """With a stage for lines of several squares, also where the rows of the target that a square has, at `least` so many, share a set of the
     first cache: it holds fewer of them than these are, so that each of their lines has to be made in one go.
@@ -173,15 +184,7 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
                 shared = index(2 * NEARLY // size) >= behind % (SETS_BYTES // size)
                 shared = both(far, both(behind >= index(0), shared))
                 side = apply("where", shared, index(max(most, squares.long)), side)
-    if squares.halved is not FALSE:
-        step, size = affine(squares.turned[0][1].offset, goal[0]), squares.turned[0][1].leaf.itemsize
-        assert step is not None, "lines of the source lie at regular distances"
-        rows = apply(
-            "bitwise_and",
-            index(HALVED_BYTES * HALVED_SIDE // size) // apply("maximum", step[0], ONE_ELEMENT),
-            index(-LINE // size),
-        )
-        side = apply("where", squares.halved, apply("minimum", index(2 * HALVED_SIDE), rows), side)
+    side = _halved_side(squares, goal[0], side)
     whole = apply("where", both(far, index(WHOLE_SIDE) >= source[2]), index(WHOLE_SIDE), index(SIDE))
     inner = Blocks(*source, (squares,), ahead=(NEXT, SHIFT), side=whole, around=ONE_ELEMENT, least=squares.lanes)
     scratch = [(past.length if past else LONG_SIDE + squares.long, store.leaf) for store in saved]

@@ -11,7 +11,8 @@ from .dtypes import BOOL, INDEX
 from .folds import combined, folds_of, joined
 from .ir import FALSE, Axis, Fold, Leaf, Load, Local, Store, Value, both, const, fold, index, load, local
 from .kernel import Kernel
-from .nest import LINE, ONE, Let, Loop, Machine, Stmt, Strip, Vector
+from .machine import LINE, Machine
+from .nest import ONE, Let, Loop, Stmt, Strip, Vector
 from .pairs import lines_of
 from .placing import forms, loop_over, place
 from .reducers import halved, identities, in_order, reducer_of

@@ -16,7 +16,8 @@ from .dtypes import INDEX
 from .folds import folds_of
 from .ir import Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local
 from .kernel import Kernel
-from .nest import LINE, SIDE, Fetch, Machine, Past, Turn, TurnBack
+from .machine import LINE, Machine
+from .nest import SIDE, Fetch, Past, Turn, TurnBack
 from .pairs import places_of, twins
 from .reducers import FEW
 from .rewrite import affine, steps, substitute, walk

@@ -9,7 +9,8 @@ from .dtypes import BOOL, INDEX
 from .folds import folds_of
 from .ir import Axis, Component, Fold, Load, Op, Store, Value, index
 from .kernel import Kernel
-from .nest import ONE, Machine, Vector
+from .machine import Machine
+from .nest import ONE, Vector
 from .reducers import NARROW_ROW
 from .rewrite import affine, eager, steps, walk
 

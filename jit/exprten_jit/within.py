@@ -10,7 +10,8 @@ from dataclasses import replace
 from .folds import folds_of
 from .ir import Axis, Fold, Load, Value, components, index
 from .kernel import Kernel
-from .nest import Machine, Plain, Reduce, Stmt
+from .machine import Machine
+from .nest import Plain, Reduce, Stmt
 from .reducers import TABLE
 from .rewrite import steps, substitute, walk
 from .unrolled import WRITTEN_OUT, Group, along, group_of

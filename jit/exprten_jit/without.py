@@ -12,8 +12,8 @@ from .derived import apply
 from .folds import folds_of, loads
 from .ir import Axis, Leaf, Size, Store, Value, index, load, size
 from .kernel import OWN, START, STORED, WHOLE, Alone, Kernel
+from .machine import LINE
 from .needed import extents_of
-from .nest import LINE
 from .piece import Piece, pieces_of
 from .rewrite import substitute
 

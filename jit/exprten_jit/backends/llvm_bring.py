@@ -7,7 +7,8 @@ from functools import partial
 
 from ..bring import FEWEST_BETWEEN, Bring, Offsets, Spread
 from ..ir import FALSE, TRUE, Store
-from ..nest import LINE, SECOND
+from ..machine import LINE
+from ..nest import SECOND
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import Tiles

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from ..bring import Bring, Spread
 from ..ir import TRUE, Load, Value
+from ..machine import LINE
 from ..nest import (
     FIRST,
-    LINE,
     SECOND,
     Blocks,
     Columns,

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from ..ir import Axis, Const, Load
-from ..nest import FIRST, LINE, SECOND, Fetch, Reduce
+from ..machine import LINE
+from ..nest import FIRST, SECOND, Fetch, Reduce
 from ..rewrite import affine, steps
 from .llvm_memory import Known, Where
 from .llvm_records import Records

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..dtypes import DTYPES, DType
-from ..nest import Machine
+from ..machine import Machine
 from .llvm_pack import DEPTH, Operand, Packing
 from .llvm_share import shared
 from .llvm_text import Lanes

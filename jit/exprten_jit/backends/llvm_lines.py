@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from ..dtypes import DType
 from ..ir import Load
-from ..nest import LINE, Squares
+from ..machine import LINE
+from ..nest import Squares
 from ..pairs import twins
 from .llvm_bring import Brought
 from .llvm_memory import Known, Where

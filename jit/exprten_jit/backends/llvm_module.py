@@ -14,7 +14,8 @@ from dataclasses import replace
 from functools import partial
 
 from ..ir import Leaf, Value, components, index
-from ..nest import Blocks, Columns, Let, Loop, Machine, Nest, Pieces, Reduce, Stmt, Vector
+from ..machine import Machine
+from ..nest import Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vector
 from ..reducers import PAIRS, PARTS
 from ..work import GRAIN, MANY, Range, levels, shared, work
 from .llvm_accumulators import Row

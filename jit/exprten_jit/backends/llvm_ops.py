@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..dtypes import DTYPES, DType
 from ..ir import Leaf, Value
-from ..nest import Machine
+from ..machine import Machine
 from ..ops import CASTS, PRIMITIVE
 from ..unrolled import Group
 from .llvm_narrow import decoded, encoded, rounded, to_odd

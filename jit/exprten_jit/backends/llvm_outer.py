@@ -7,7 +7,8 @@ from functools import partial
 
 from ..early import AHEAD_BYTES
 from ..ir import Axis, Const, Leaf, Load, index, load
-from ..nest import LINE, Columns, Let, Loop, Squares, Stmt, Strip, Vector, statements
+from ..machine import LINE
+from ..nest import Columns, Let, Loop, Squares, Stmt, Strip, Vector, statements
 from ..reducers import is_known
 from ..rewrite import affine, walk
 from ..vectors import computed

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..locks import lock
-from ..nest import Machine
+from ..machine import Machine
 from ..store import LOG, digest_of, store
 
 C_MATH = ("fma", "fmaf", "fmod", "fmodf", "roundeven", "roundevenf")

@@ -7,7 +7,8 @@ from functools import partial
 from math import gcd
 
 from ..ir import Leaf, Load, Store
-from ..nest import LINE, Columns, Loop, Nest, Vector
+from ..machine import LINE
+from ..nest import Columns, Loop, Nest, Vector
 from ..reducers import COLUMNS, rounded_up
 from ..rewrite import walk
 from .llvm_memory import Known, Where

@@ -8,7 +8,8 @@ from functools import partial, reduce
 
 from ..dtypes import DType
 from ..ir import FALSE, Leaf, Load
-from ..nest import LINE, Squares
+from ..machine import LINE
+from ..nest import Squares
 from ..rewrite import affine, walk
 from ..squares import JOINED_BYTES, PART_BYTES
 from .llvm_lines import Lines, Tile

@@ -7,7 +7,8 @@ from functools import partial
 
 from ..dtypes import DType
 from ..ir import Axis, Leaf, Load, Store
-from ..nest import LINE, SIDE, Past, Turn, TurnBack
+from ..machine import LINE
+from ..nest import SIDE, Past, Turn, TurnBack
 from ..rewrite import affine
 from .llvm_across import Across
 from .llvm_memory import Known

@@ -17,7 +17,8 @@ from ..early import AHEAD_BYTES, ON_FURTHER
 from ..extremes import of_numbers
 from ..folds import folds_of
 from ..ir import TRUE, Axis, Fold, Load, Value, both, local, negation
-from ..nest import FIRST, LINE, SECOND
+from ..machine import LINE
+from ..nest import FIRST, SECOND
 from ..pairs import lines_of
 from ..reducers import NARROW_ROW, ROW, TABLE, halved, reducer_of, rounded_up, rows_from
 from ..rewrite import affine, steps, walk
