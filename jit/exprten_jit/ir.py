@@ -24,6 +24,7 @@ Values are hash-consed: equal values are the same object, so equality is identit
 
 from __future__ import annotations
 
+import operator
 import struct
 import weakref
 from dataclasses import dataclass
@@ -271,8 +272,22 @@ def load(leaf: Leaf, offset: Value, when: Value | None = None) -> Load:
     return _intern(Load(leaf, offset, when, leaf.dtype))
 
 
-def op(name: str, args: tuple[Value, ...], dtype: DType) -> Op:
+def op(name: str, args: tuple[Value, ...], dtype: DType) -> Value:
+    if name in _OF_INDICES and args[0].dtype is INDEX and all(isinstance(x, Const) for x in args):
+        return TRUE if _OF_INDICES[name](*(x.value for x in args if isinstance(x, Const))) else FALSE
+    if name == "where" and isinstance(args[0], Const):
+        return args[1 if args[0].value else 2]
     return _intern(Op(name, args, dtype))
+
+
+_OF_INDICES = {
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+}  # what is known of two numbers
 
 
 def fold(reducer: str, axis: Axis, extent: Value, bodies: tuple[Value, ...], order: Order | None = None) -> Fold:
@@ -362,6 +377,8 @@ FALSE = const(False, BOOL)
 
 def both(a: Value | None, b: Value | None) -> Value:
     """`a and b`, where None is true."""
+    if a is FALSE or b is FALSE:
+        return FALSE
     if a is None or a is TRUE or a is b:
         return b if b is not None else TRUE
     if b is None or b is TRUE:

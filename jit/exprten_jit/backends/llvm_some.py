@@ -8,6 +8,8 @@ from .llvm_ops import memory_suffix
 from .llvm_quotients import Quotients
 from .llvm_text import Lanes
 
+EASY = (1, 2, 4)  # lanes that one load fills, with zeros behind them
+
 
 class Some(Quotients):
     """Emits loads with a mask, and parts of registers where a processor has none and the lanes are known."""
@@ -15,8 +17,8 @@ class Some(Quotients):
     def _masked_load(self, pointer: str, dtype: DType, mask: Lanes, nothing: str = "zeroinitializer") -> Lanes:
         """What lies in memory, `nothing` where the mask is false."""
         halves = mask.count & (mask.count - 1) == 0
-        some = first_of(mask.name) if halves and self.without_masks(dtype) else None
-        if some is not None:
+        some = first_of(mask.name) if halves else None
+        if some is not None and (self.without_masks(dtype) or (self.machine.small and some in EASY)):
             found = self._first_lanes(pointer, dtype, mask.count, some)
             if nothing == "zeroinitializer":
                 return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from ..dtypes import DType
 
 INDEX_TYPE = "i64"
+_OF_NUMBERS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,11 @@ class Lanes:
 
     def __str__(self) -> str:
         return f"{self.type} {self.name}"
+
+
+def number(name: str) -> int | None:
+    """The integer that an operand is, where it is known."""
+    return None if name.startswith("%") else int(name)
 
 
 def literal(value: bool | int | float, dtype: DType) -> str:
@@ -91,6 +98,9 @@ class Text:
     # index arithmetic on scalars, by SSA name
 
     def index(self, instruction: str, a: str, b: str | int) -> str:
+        m, n = number(a), number(str(b))
+        if m is not None and n is not None and instruction in _OF_NUMBERS:
+            return str(_OF_NUMBERS[instruction](m, n))
         if instruction == "add" and str(b) == "0":
             return a
         if instruction == "add" and a == "0":
@@ -114,6 +124,9 @@ class Text:
         return self.let(f'call {kind} asm "", "=r,0"({operand})', kind).name
 
     def lesser(self, a: str, b: str) -> str:
+        m, n = number(a), number(b)
+        if m is not None and n is not None:
+            return str(min(m, n))
         return self.call("@llvm.smin.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(b, INDEX_TYPE)).name
 
     # blocks and loops
@@ -215,6 +228,10 @@ class Text:
         self.open(after)
 
     def when(self, condition: str, body: Callable[[], None]) -> None:
+        if condition in ("true", "false"):
+            if condition == "true":
+                body()
+            return
         inside, after = self.label("then"), self.label("after")
         self.put(f"br i1 {condition}, label %{inside}, label %{after}")
         self.open(inside)
@@ -223,6 +240,9 @@ class Text:
         self.open(after)
 
     def either(self, condition: str, body: Callable[[], None], other: Callable[[], None]) -> None:
+        if condition in ("true", "false"):
+            (body if condition == "true" else other)()
+            return
         inside, outside, after = self.label("then"), self.label("else"), self.label("after")
         self.put(f"br i1 {condition}, label %{inside}, label %{outside}")
         for label, run in ((inside, body), (outside, other)):

@@ -27,12 +27,15 @@ from .llvm_accumulators import Combine, Row
 from .llvm_extremes import alone, is_position
 from .llvm_fold import Folds
 from .llvm_lookup import EIGHT
-from .llvm_memory import Known, Where
-from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_memory import Known, Where, first_lanes
+from .llvm_text import INDEX_TYPE, Lanes, number
 
 INDEX_BITS = 32  # of where an extreme stands in a row
 SOUGHT_BITS = 1024  # a row of integers of so many is sought through as fast as its indices are kept
-IN_REGISTERS = 5  # parts of a row, counted twice where they are compared: of more each row is read in a loop
+IN_REGISTERS, IN_SMALL = (
+    5,
+    10,
+)  # parts of a row, counted twice where they are compared: of more each row is read in a loop; where vectors are small
 # elements: rows of up to so many are read by half a register, of which fewer lie in two lines; where they are compared
 HALF, HALF_COMPARED = 48, 24
 TURNED_ROW = 24  # elements: in rows of up to so many columns are compared
@@ -106,23 +109,28 @@ class Turned(Folds):
 
     def _in_columns(self, node: Fold, load: Load, known: Known, where: Where, sums: list[Lanes] | None) -> Row:
         """The same of rows that are turned into columns, some at a time; the last ones end with the row, and of what comes again the first stays."""
-        t, count, extent = self.text, where.count, known[node.extent].name
+        t, count, extent = self.text, where.count, self.value(node.extent, known, None).name
         group = GROUP_BYTES // load.leaf.itemsize
         best, total = self._identity([node], count), self.splat(Lanes("0.0", node.dtypes[0].lane), count)
 
-        def some(k: str, carried: list[Row]) -> list[Row]:
+        def some(k: str, carried: list[Row], again: int = 0) -> list[Row]:
             best, rest = carried[0], carried[1:]
             first = t.lesser(k, t.index("sub", extent, group))
             inside = {**known, node.axis: Lanes(first, INDEX_TYPE)}
-            columns = self.columns(load, inside, where, str(group), group)
-            for j, x in enumerate(columns):
+            columns = self.columns(load, inside, where, str(group), group)[again:]
+            for j, x in enumerate(columns, again):
                 at = self.splat(Lanes(self._narrow(t.index("add", first, j)), "i32"), count)
                 best = self._of_numbers(node, True, best, [x, at])
             for x in columns if rest else ():
                 rest = [[self._added(rest[0][0], x)]]
             return [best, *rest]
 
-        found = self._carry("0", extent, group, [best, *([] if sums is None else [[total]])], some)
+        found = [best, *([] if sums is None else [[total]])]
+        if (many := number(extent)) is not None and many >= group:
+            for k in range(0, many, group):
+                found = some(str(k), found, max(0, k + group - many))
+        else:
+            found = self._carry("0", extent, group, found, some)
         if sums is not None:
             sums[:] = found[1]
         return found[0]
@@ -140,7 +148,10 @@ class Turned(Folds):
         x, extreme = local("a", dtype), local("b", dtype)
         here = apply("equal", x, extreme)
         here = apply("logical_or", here, apply("not_equal", x, x)) if dtype.kind == "f" else here
-        left, kind = self.splat(Lanes(self._narrow(known[node.extent].name), "i32"), width), f"i{bits_of}"
+        left, kind = (
+            self.splat(Lanes(self._narrow(self.value(node.extent, known, None).name), "i32"), width),
+            f"i{bits_of}",
+        )
         place, index = t.reserve(f"[{where.count} x {node.dtypes[1].memory}]"), node.dtypes[1]
         for r in range(where.count):
             if long:  # a few lines with each, while what is read lies in the first cache (1.8 times)
@@ -208,7 +219,8 @@ class Turned(Folds):
                 lanes += [identity] * (rounded_up(len(lanes)) - len(lanes))
             return halved(lanes, combine)
 
-        many_parts = len(parts_of) * (2 if sums is not None else 1) > IN_REGISTERS
+        most = IN_SMALL if self.machine.small else IN_REGISTERS
+        many_parts = len(parts_of) * (2 if sums is not None else 1) > most
         brought = self._in_turn(node, row, where, known, width, sums) if many_parts else row
 
         def rows(first: int, many: int) -> Row:
@@ -232,7 +244,7 @@ class Turned(Folds):
 
     def _parts_of_row(self, node: Fold, known: Known, width: int) -> list[tuple[str, Lanes | None]]:
         """Where the parts of a row begin, and which of their lanes hold an element: of extremes all, as the last parts end with the row."""
-        t, extent = self.text, known[node.extent].name
+        t, extent = self.text, self.value(node.extent, known, None).name
         surely = [first + width <= self.least for first in range(0, self.most, width)]
         firsts = [str(first) for first in range(0, self.most, width)]
         if reducer_of(node.reducer).quick and self.least >= width:
@@ -255,7 +267,7 @@ class Turned(Folds):
         if not (small and floats and width == EIGHT and self.least >= width):
             return {}
         t, found = self.text, dict[str, tuple[str, Lanes]]()
-        last = t.index("sub", known[node.extent].name, width)
+        last = t.index("sub", self.value(node.extent, known, None).name, width)
         for start in (start for start, mask in parts if mask):
             first = t.lesser(start, last)
             by = self.splat(Lanes(self._narrow(t.index("sub", start, first)), "i32"), width)
@@ -387,9 +399,14 @@ class Turned(Folds):
             t.either(if_near[0], all_lines, partial(t.when, if_near[1], each_line))
 
     def _narrow(self, name: str) -> str:
+        if number(name) is not None:
+            return name
         return self.text.let(f"trunc {INDEX_TYPE} {name} to i32", "i32").name
 
     def _below(self, left: Lanes, first: int) -> Lanes:
+        if left.name.startswith("splat"):
+            some = int(left.name.removeprefix("splat (i32 ").removesuffix(")")) - first
+            return Lanes(first_lanes(some, left.count) or "splat (i1 true)", "i1", left.count)
         positions = ", ".join(f"i32 {first + n}" for n in range(left.count))
         return self.text.let(f"icmp slt <{left.count} x i32> <{positions}>, {left.name}", "i1", left.count)
 
