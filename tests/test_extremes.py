@@ -83,3 +83,30 @@ def test_a_strip_by_one_comparison_knows_nan_zeros_and_infinities(name, shape, d
             signs = np.signbit(target.numpy()[zero])
             mixed = (np.signbit(x) == (name == "min")) & (x == 0)  # the zero that is further, where there is one
             assert (signs == np.where(mixed.any(-2)[zero], name == "min", name != "min")).all()
+
+
+@pytest.mark.covering(2)
+@pytest.mark.parametrize("columns", [17, 18, 23, 24, 25, 31, 33, 40, 64, 65, 129, 256, 257])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint16", "int8", "float64"])
+@pytest.mark.parametrize("bits", [128, 256])
+def test_small_registers_of_columns_one_after_the_other(columns, name, dtype, bits):
+    chance = np.random.default_rng(columns)
+    for rows_of_it, outer in ((1, 3), (3, 2), (4, 1), (18, 5), (63, 2), (270, 1), (261, 3)):
+        x = chance.integers(0, 60, (outer, rows_of_it, columns)).astype(dtype)  # many that are equal
+        if x.dtype.kind == "f":
+            x[..., 3::7] = chance.choice(np.array([-0.0, 0.0], dtype), x[..., 3::7].shape)
+        wide = np.zeros((outer, rows_of_it, columns + 5), dtype)
+        for case in range(3 if x.dtype.kind == "f" else 1):
+            if case == 1:
+                x[..., -1, 5] = x[..., 0, -1] = np.nan
+            if case == 2:
+                x[-1, rows_of_it // 2, 9:] = np.nan
+            wide[..., 2:-3] = x
+            want = np.stack([expected(name, each.T) for each in x])
+            for view in (xt.asarray(x), xt.asarray(wide)[..., 2:-3]):
+                with xt.options(vector_bits=bits):
+                    found = xt.evaluate(getattr(xt, name)(view, 1)).numpy()
+                np.testing.assert_array_equal(found, want, f"{name} of {x.shape}")
+                if found.dtype.kind == "f":
+                    np.testing.assert_array_equal(np.signbit(found)[found == 0], np.signbit(want)[want == 0])

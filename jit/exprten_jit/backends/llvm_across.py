@@ -11,10 +11,11 @@ from dataclasses import replace
 from functools import partial
 
 from ..early import AHEAD_BYTES
+from ..extremes import COMPARED
 from ..folds import folds_of
 from ..ir import Fold, Value
 from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
-from ..reducers import ROW, Order, halved, rounded_up
+from ..reducers import ROW, Order, halved, reducer_of, rounded_up
 from ..strips import BEGIN, FAR_BYTES, STOP
 from .llvm_accumulators import Row
 from .llvm_beside import Rows
@@ -39,8 +40,10 @@ class Across(Places):
 
     waiting_bytes = str(WAITING_BYTES)
 
-    def across(self, node: Fold, known: Known, where: Where | None, low: str = "0", high: str = "") -> Row:
-        """A fold for each lane of `where`, rows brought together one after the other: all, or those from low to high."""
+    def across(
+        self, node: Fold, known: Known, where: Where | None, low: str = "0", high: str = "", few: bool = False
+    ) -> Row:
+        """A fold for each lane of `where`, rows brought together one after the other: all, or those from low to high, which may be `few`, a block at most."""
         assert where is not None and node.order is not None, f"the fold over {node.axis.name} is not placed"
         order, count = node.order, where.count
         self._compute_outside(node, known, where)
@@ -68,6 +71,8 @@ class Across(Places):
             if not self.along_rows_pays(node, where):
                 return self._short(node, known, where, element)
             return self._either_way(node, known, where, element)
+        if few:
+            return block(low, high)
         return self.blocks([node], order, count, low, high or known[node.extent].name, block)
 
     def _either_way(self, node: Fold, known: Known, where: Where, element: Element) -> Row:
@@ -150,8 +155,14 @@ class Across(Places):
                 group.append([t.let(f"select i1 {there}, {x}, {nothing}", x.lane, count) for x, nothing in found])
             return [self.with_group(node, sums[0], group)]
 
-        sums = self.in_groups(node, start, whole, count, group, where.mask)
-        return self._perhaps(whole, end, [sums], rest)[0]
+        if not (reducer_of(node.reducer).extreme or node.reducer in COMPARED):
+            sums = self.in_groups(node, start, whole, count, group, where.mask)
+            return self._perhaps(whole, end, [sums], rest)[0]
+        last = t.select(
+            t.let(f"icmp sgt i64 {whole}, {start}", "i1").name, end, whole
+        )  # of extremes rows may come again
+        sums = self.in_groups(node, start, whole, count, group, where.mask, last)
+        return self._perhaps(last, end, [sums], rest)[0]
 
     def _by_rows(self, node: Fold, order: Order, count: int, start: str, end: str, element: Element) -> Row:
         """The same sum with one copy of the body, for a body that holds another fold: rows wait in memory for their group."""

@@ -232,33 +232,62 @@ class Beside(InItems):
         return node.axis in x.offset.free and affine(x.offset, node.axis) is not None and steps(x, axis) == 1
 
     def in_groups(
-        self, node: Fold, low: str, high: str, count: int, group: Callable[[str], list[Row]], mask: str | None
+        self,
+        node: Fold,
+        low: str,
+        high: str,
+        count: int,
+        group: Callable[[str], list[Row]],
+        mask: str | None,
+        end: str = "",
     ) -> Row:
-        """Whole groups of rows, one after the other; `mask` names the lanes that exist."""
+        """Whole groups of rows, one after the other, and one that ends with the last row before `end`, if that is beyond them; `mask` names the lanes that exist."""
         assert node.order is not None, "a scheduled fold has an order"
-        lanes = node.order.lanes
 
         def step(k: str, sums: list[Row]) -> list[Row]:
             return [self.with_group(node, sums[0], group(k))]
 
         def all_groups() -> Row:
-            return self._carry(low, high, lanes, [self._identity([node], count)], step)[0]
+            return self._each_group(node, low, high, [self._identity([node], count)], step, end)[0]
 
         quick = bool(reducer_of(node.reducer).quick) or node.reducer in COMPARED
         if not quick or node.dtypes[0].kind != "f" or sum(map(cost_of, node.bodies)) >= DEAR:
             return all_groups()
-        sums, bad = self._quick_groups(node, low, high, count, group, mask)
+        sums, bad = self._quick_groups(node, low, high, count, group, mask, end)
         places = self._places([node], [sums])
         self.text.when(bad.name, lambda: self._put([node], places, "0", all_groups()))
         return self._get([node], places, "0", count)
 
+    def _each_group(
+        self,
+        node: Fold,
+        low: str,
+        high: str,
+        initial: list[Row],
+        step: Callable[[str, list[Row]], list[Row]],
+        end: str,
+    ) -> list[Row]:
+        assert node.order is not None, "a scheduled fold has an order"
+        lanes = node.order.lanes
+        found = self._carry(low, high, lanes, initial, step)
+        if not end:
+            return found
+        last = self.text.index("sub", end, lanes)
+        return self._perhaps(high, end, found, lambda _, rows: step(last, rows))
+
     def _quick_groups(
-        self, node: Fold, low: str, high: str, count: int, group: Callable[[str], list[Row]], mask: str | None
+        self,
+        node: Fold,
+        low: str,
+        high: str,
+        count: int,
+        group: Callable[[str], list[Row]],
+        mask: str | None,
+        end: str,
     ) -> tuple[Row, Lanes]:
         """The same with one comparison an element, and whether that was not enough: for a NaN, or among zeros, whose sign decides where no
         place does.
         """
-        assert node.order is not None, "a scheduled fold has an order"
         t, placed = self.text, node.reducer in COMPARED
         join = partial(self._of_numbers, node, True) if placed else partial(self._quick_join, node)
 
@@ -271,7 +300,7 @@ class Beside(InItems):
 
         first = self._identity([node], count)
         nothing = [self.noted(self.widened(Lanes("false", "i1"), count), first[0])]
-        sums, (bad,) = self._carry(low, high, node.order.lanes, [first, nothing], step)
+        sums, (bad,) = self._each_group(node, low, high, [first, nothing], step, end)
         if not placed:
             zero = t.let(f"fcmp oeq {sums[0]}, {self.splat(Lanes('0.0', sums[0].lane), count).name}", "i1", count)
             if mask:

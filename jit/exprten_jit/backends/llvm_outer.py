@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from ..early import AHEAD_BYTES
-from ..ir import Axis, Const, Leaf, Load, index, load
+from ..extremes import COMPARED
+from ..ir import Axis, Const, Fold, Leaf, Load, index, load
 from ..machine import LINE
 from ..nest import Columns, Let, Loop, Squares, Stmt, Strip, Vector, statements
 from ..reducers import is_known
@@ -20,6 +22,7 @@ from .llvm_text import INDEX_TYPE, Lanes
 
 Run = Callable[[Sequence[Stmt], Known], None]
 NARROW = 16  # bits: of wider integers a vector holds too few rows for two passes over them, and of these where no lane is left over
+MOST_PARTS = 2  # of columns that are compared at once, where registers are small
 FEWEST_TIMES = 4  # as many rows as a vector holds: of fewer to join them takes longer than to take floats apart
 
 
@@ -73,7 +76,7 @@ class Outer(Runs):
             found, made = dict(known), dict[Leaf, Lanes]()
             for folds, held in groups:
                 for strip in folds:
-                    made |= zip(strip.into, self._fold_of(strip, found, items, strip is last_to_read), strict=True)
+                    made |= zip(strip.into, self._in_lanes_of(strip, found, items, strip is last_to_read), strict=True)
                 if held:
                     each_of(i, made, held)
             for fill in fills:
@@ -183,8 +186,35 @@ class Outer(Runs):
         self.splats = splats
         return made
 
+    def _in_lanes_of(self, strip: Strip, found: Known, items: Items, last: bool) -> Row:
+        """The fold of a strip, and how what comes after reads it: one register of columns after the other, where four rows of all of them do not fit into registers."""
+        node = strip.few
+        assert node is not None, "what is taken together is a fold in registers"
+        sums = (self._by_registers if self._is_parted(node, items) else self._fold_of)(strip, found, items, last)
+        for store, x in zip(_loop_of(strip).stores, sums, strict=True):
+            found[load(store.leaf, store.offset)] = x
+        return sums
+
+    def _is_parted(self, node: Fold, items: Items) -> bool:
+        """Whether four rows of all columns, and what is compared of them, are more than small registers hold."""
+        given = all(x.leaf.name in self.given for x in computed(node.bodies, items.row) if isinstance(x, Load))
+        parted = self.machine.small and len(items.each) == 1 and len(items.parts) > MOST_PARTS
+        return parted and given and node.reducer in COMPARED
+
+    def _by_registers(self, strip: Strip, found: Known, items: Items, last: bool) -> Row:
+        """The fold of one part of the columns after the other; of less than four the last two are one."""
+        width, (*firsts, end) = items.width // len(items.parts), items.parts
+
+        def part(at: str, *_: object) -> list[Row]:
+            return [self._fold_of(strip, dict(found), replace(items, width=width, some=width, parts=(at,)), last)]
+
+        (final,), half = part(end), len(firsts) // 2 + 1
+        rows = [row for at in firsts[:half] for row in part(at)]
+        rows += [row for at in firsts[half:] for row in self._perhaps(at, end, [final], partial(part, at))]
+        return [self._joined(column) for column in zip(*rows, final, strict=True)]
+
     def _fold_of(self, strip: Strip, found: Known, items: Items, last: bool) -> Row:
-        """The fold of a strip in lanes, and how what comes after reads it. The `last` one fetches what the next indices read."""
+        """The fold of a strip in lanes. The `last` one fetches what the next indices read."""
         node, loop = strip.few, _loop_of(strip)
         assert node is not None, "what is taken together is a fold in registers"
         splats, self.splats = self.splats, {}
@@ -234,8 +264,6 @@ class Outer(Runs):
             )
         else:
             sums = self.by_groups(node, where, "0", extent, *rows)
-        for store, x in zip(loop.stores, sums, strict=True):
-            found[load(store.leaf, store.offset)] = x
         self.splats = splats
         return sums
 

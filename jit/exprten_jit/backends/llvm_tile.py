@@ -10,7 +10,7 @@ from ..ir import Axis, Leaf, Load, Store
 from ..machine import LINE
 from ..nest import SIDE, Past, Turn, TurnBack
 from ..rewrite import affine
-from .llvm_across import Across
+from .llvm_compared import Compared
 from .llvm_memory import Known
 from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
@@ -18,7 +18,7 @@ from .llvm_text import INDEX_TYPE, Lanes
 PART_BYTES = 16  # of a register: shuffles within it are cheap
 
 
-class Tiles(Across):
+class Tiles(Compared):
     """Emits what turns a tile: squares of as many rows and columns as a vector has lanes."""
 
     def turn(self, stmt: Turn, known: Known) -> None:
