@@ -20,7 +20,7 @@ from ..ir import TRUE, Axis, Fold, Load, Value, both, local, negation
 from ..machine import LINE
 from ..nest import FIRST, SECOND
 from ..pairs import lines_of
-from ..reducers import NARROW_ROW, ROW, TABLE, halved, reducer_of, rounded_up, rows_from
+from ..reducers import NARROW_ROW, ROW, TABLE, halved, in_order, reducer_of, rounded_up, rows_from
 from ..rewrite import affine, steps, walk
 from ..vectors import FAR_BYTES, LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
@@ -117,12 +117,12 @@ class Turned(Folds):
             best, rest = carried[0], carried[1:]
             first = t.lesser(k, t.index("sub", extent, group))
             inside = {**known, node.axis: Lanes(first, INDEX_TYPE)}
-            columns = self.columns(load, inside, where, str(group), group)[again:]
-            for j, x in enumerate(columns, again):
+            columns = self.columns(load, inside, where, str(group), group)
+            for j, x in enumerate(columns[again:], again):
                 at = self.splat(Lanes(self._narrow(t.index("add", first, j)), "i32"), count)
                 best = self._of_numbers(node, True, best, [x, at])
-            for x in columns if rest else ():
-                rest = [[self._added(rest[0][0], x)]]
+            if rest:  # one chain of sums would take longer than all comparisons
+                rest = [[self._added(rest[0][0], in_order(columns, self._added))]]
             return [best, *rest]
 
         found = [best, *([] if sums is None else [[total]])]
