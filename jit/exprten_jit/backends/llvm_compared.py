@@ -1,5 +1,5 @@
-"""Extremes down columns and where they stand, where registers are small: of four rows of more columns than a register holds, what is compared
-would wait on the stack. A few rows at a time, which stay in the first cache, are taken by one register of columns after the other.
+"""Extremes down columns, and where they stand, where registers are small: of four rows of more columns than a register holds, what is compared
+would wait on the stack, and accumulators in memory are read and stored with every four rows. A few rows at a time, which stay in the first cache, are taken by one register of columns after the other.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from functools import partial, reduce
 from ..extremes import COMPARED
 from ..ir import Fold
 from ..nest import Strip, Vector
-from ..reducers import ACROSS
+from ..reducers import ACROSS, reducer_of
 from ..vectors import FAR_BYTES
 from .llvm_across import Across, Run
 from .llvm_memory import Known, Where
@@ -39,11 +39,12 @@ class Compared(Across):
         )
 
     def by_registers(self, node: Fold, loop: Vector) -> bool:
-        """Whether places of extremes are found, in rows that may fill so many small registers."""
+        """Whether extremes of floats are found, or where extremes stand, in rows that may fill so many small registers."""
         few, bits = self.nest.kernel.few, node.dtypes[0].bits
+        quick = bool(reducer_of(node.reducer).quick) and node.dtype.kind == "f"
         pays = NARROW < bits <= WIDE or (few > 0 and bits <= NARROW)
-        wide = not 0 < few <= LEAST * loop.lanes
-        return node.reducer in COMPARED and self.machine.small and loop.masked and loop.lanes > 1 and wide and pays
+        wide = loop.masked and loop.lanes > 1 and not 0 < few <= LEAST * loop.lanes
+        return self.machine.small and (quick or node.reducer in COMPARED) and pays and wide
 
     def _stays_near(self, stmt: Strip, loop: Vector, known: Known) -> str:
         """Whether rows have so many columns, and are not read from memory, where those to come have to be fetched."""
