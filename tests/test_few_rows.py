@@ -487,3 +487,19 @@ def test_rows_of_a_large_complex_target_begin_anywhere(dtype, width):
             xt.asarray(target)[...] = value
             np.testing.assert_allclose(target, want, rtol=1e-5, atol=1e-5)
             assert not room[:shift].any() and not room[shift + want.size :].any()
+
+
+@pytest.mark.parametrize("function", [xt.sum, xt.max, xt.argmax])
+@pytest.mark.parametrize(("shape", "rows"), [((50, 18, 6), 18), ((7, 24, 6), 24), ((7, 24, 7), 0), ((9, 25, 5), 0)])
+def test_rows_of_few_elements_are_written_out_where_vectors_are_small(shape, rows, function, monkeypatch):
+    for module in (few, blocks):
+        monkeypatch.setattr(module, "machine", lambda: SMALL)
+    forget()
+    x = (numbers(shape) * 2).astype(np.float32)
+    value = function(xt.asarray(x), 1)
+    alone = [xt.evaluate(function(xt.asarray(each), 0)).numpy() for each in x]
+    for bits in (None, 256, 128):
+        with xt.options(vector_bits=bits):
+            plan = xt.plan(xt.zeros(value.shape, value.dtype), value)
+            assert plan._code.kernel.down == rows
+            assert plan.run().numpy().tobytes() == np.stack(alone).tobytes()

@@ -27,7 +27,8 @@ NEAR_ROWS = 8  # the ways of a first cache
 PAGE, WINDOW = 4096, 256  # bytes of a way; rows that begin in the same of so many share sets
 REGISTERS = 4  # that a row fills: beyond that none are taken several at once
 LEAST_WRITTEN, MOST_COLUMNS, MOST_VECTORS = 5, 80, 160  # columns of rows without loops, and vectors of all of them
-MOST_ROWS = 24  # of these, where they are stored: what is folded to one has one kernel for all numbers beyond that of a vector's lanes
+MOST_ROWS = 24  # of these, where they are stored: what is folded to one has one kernel for all numbers beyond that of a vector's lanes, and of more elements
+FEW_ELEMENTS = 160  # of all rows: so few are written out where they are not stored too
 MOST_WRITTEN = 64  # columns of rows that are written out, of which there is a loop over rows
 ONE_NUMBER = ("sum", "prod", "max", "min")  # is all that these keep
 
@@ -132,7 +133,8 @@ def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> b
         return False
     if _from_memory(same) and (rows > NEAR_ROWS or (stored and columns * size % LINE == 0)):
         return False
-    return rows <= LANES or (stored and rows <= (WRITTEN_ROWS if _any_dear(same.found) else MOST_ROWS))
+    few = stored or rows * columns <= FEW_ELEMENTS
+    return rows <= LANES or (few and rows <= (WRITTEN_ROWS if _any_dear(same.found) else MOST_ROWS))
 
 
 def written_columns(axes: list[int], same: Same, extents: list[int], onto: bool = False) -> int:
