@@ -155,12 +155,11 @@ class Across(Places):
                 group.append([t.let(f"select i1 {there}, {x}, {nothing}", x.lane, count) for x, nothing in found])
             return [self.with_group(node, sums[0], group)]
 
-        if not (reducer_of(node.reducer).extreme or node.reducer in COMPARED):
+        if not (reducer_of(node.reducer).quick or node.reducer in COMPARED):
             sums = self.in_groups(node, start, whole, count, group, where.mask)
             return self._perhaps(whole, end, [sums], rest)[0]
-        last = t.select(
-            t.let(f"icmp sgt i64 {whole}, {start}", "i1").name, end, whole
-        )  # of extremes rows may come again
+        some = t.let(f"icmp sgt i64 {whole}, {start}", "i1").name  # then rows may come again: extremes do not change
+        last = t.select(some, end, whole)
         sums = self.in_groups(node, start, whole, count, group, where.mask, last)
         return self._perhaps(last, end, [sums], rest)[0]
 

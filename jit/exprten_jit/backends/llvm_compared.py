@@ -14,10 +14,8 @@ from ..vectors import FAR_BYTES
 from .llvm_across import Across, Run
 from .llvm_memory import Known, Where
 
-NARROW, WIDE = (
-    8,
-    32,
-)  # bits: of narrower elements rows of many columns fill registers, of wider ones four rows fit into them
+# bits: of narrower elements rows of many columns fill registers, of wider ones four rows fit into them
+NARROW, WIDE = 8, 32
 LEAST, MOST = 2, 256  # registers that a row fills, and columns: of more, too few rows stay
 NEAR_BYTES = 16 << 10  # of rows: half a first cache
 

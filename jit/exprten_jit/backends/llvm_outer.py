@@ -190,7 +190,7 @@ class Outer(Runs):
         """The fold of a strip, and how what comes after reads it: one register of columns after the other, where four rows of all of them do not fit into registers."""
         node = strip.few
         assert node is not None, "what is taken together is a fold in registers"
-        sums = (self._by_registers if self._is_parted(node, items) else self._fold_of)(strip, found, items, last)
+        sums = (self._part_by_part if self._is_parted(node, items) else self._fold_of)(strip, found, items, last)
         for store, x in zip(_loop_of(strip).stores, sums, strict=True):
             found[load(store.leaf, store.offset)] = x
         return sums
@@ -201,7 +201,7 @@ class Outer(Runs):
         parted = self.machine.small and len(items.each) == 1 and len(items.parts) > MOST_PARTS
         return parted and given and node.reducer in COMPARED
 
-    def _by_registers(self, strip: Strip, found: Known, items: Items, last: bool) -> Row:
+    def _part_by_part(self, strip: Strip, found: Known, items: Items, last: bool) -> Row:
         """The fold of one part of the columns after the other; of less than four the last two are one."""
         width, (*firsts, end) = items.width // len(items.parts), items.parts
 

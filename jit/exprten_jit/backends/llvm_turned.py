@@ -32,10 +32,8 @@ from .llvm_text import INDEX_TYPE, Lanes, number
 
 INDEX_BITS = 32  # of where an extreme stands in a row
 SOUGHT_BITS = 1024  # a row of integers of so many is sought through as fast as its indices are kept
-IN_REGISTERS, IN_SMALL = (
-    5,
-    10,
-)  # parts of a row, counted twice where they are compared: of more each row is read in a loop; where vectors are small
+# parts of a row, counted twice where they are compared: of more each row is read in a loop; and where vectors are small
+IN_REGISTERS, IN_SMALL = 5, 10
 # elements: rows of up to so many are read by half a register, of which fewer lie in two lines; where they are compared
 HALF, HALF_COMPARED = 48, 24
 TURNED_ROW = 24  # elements: in rows of up to so many columns are compared
