@@ -142,19 +142,11 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         return kernel, kernel, ()
     if kernel.packed:
         most = next(most for most in SHORT if kernel.short <= most)
-        kernel = _of_exact_rows(replace(kernel, short=most, exact=kernel.short, packed=False))
+        kernel = replace(kernel, short=most, exact=kernel.short, packed=False)
     if kernel.short <= NARROW_ROW or _in_lanes(kernel, machine):
         return kernel, kernel, ()
     *outer, lanes = kernel.axes
     return kernel, other_inside(replace(kernel, short=0, exact=0, axes=(*outer[:-1], lanes, *outer[-1:]))), ()
-
-
-def _of_exact_rows(kernel: Kernel) -> Kernel:
-    """The same, all folds of which know how many elements a row has."""
-    folds = folds_of(*(store.value for store in kernel.stores))
-    known: dict[Value, Value] = {node.extent: index(kernel.exact) for node in folds}
-    stores = tuple(replace(store, value=substitute(store.value, known)) for store in kernel.stores)
-    return replace(kernel, stores=stores, axes=tuple((axis, known.get(extent, extent)) for axis, extent in kernel.axes))
 
 
 def _long_enough(kernel: Kernel, machine: Machine) -> bool:

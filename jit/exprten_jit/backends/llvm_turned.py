@@ -16,7 +16,7 @@ from ..dtypes import DType
 from ..early import AHEAD_BYTES, ON_FURTHER
 from ..extremes import of_numbers
 from ..folds import folds_of
-from ..ir import TRUE, Axis, Fold, Load, Value, both, local, negation
+from ..ir import TRUE, Axis, Fold, Load, Value, both, index, local, negation
 from ..machine import LINE
 from ..nest import FIRST, SECOND
 from ..pairs import lines_of
@@ -52,6 +52,11 @@ class Turned(Folds):
     def least(self) -> int:
         """Elements that every row has."""
         return self.nest.kernel.exact or rows_from(self.most)
+
+    def _row_length(self, node: Fold, known: Known) -> str:
+        """How many elements a row has."""
+        exact = self.nest.kernel.exact
+        return str(exact) if exact else known[node.extent].name
 
     def along_rows_pays(self, node: Fold, where: Where) -> bool:
         """Whether a fold is cheap enough to be computed along its rows."""
@@ -107,7 +112,7 @@ class Turned(Folds):
 
     def _in_columns(self, node: Fold, load: Load, known: Known, where: Where, sums: list[Lanes] | None) -> Row:
         """The same of rows that are turned into columns, some at a time; the last ones end with the row, and of what comes again the first stays."""
-        t, count, extent = self.text, where.count, self.value(node.extent, known, None).name
+        t, count, extent = self.text, where.count, self._row_length(node, known)
         group = GROUP_BYTES // load.leaf.itemsize
         best, total = self._identity([node], count), self.splat(Lanes("0.0", node.dtypes[0].lane), count)
 
@@ -147,7 +152,7 @@ class Turned(Folds):
         here = apply("equal", x, extreme)
         here = apply("logical_or", here, apply("not_equal", x, x)) if dtype.kind == "f" else here
         left, kind = (
-            self.splat(Lanes(self._narrow(self.value(node.extent, known, None).name), "i32"), width),
+            self.splat(Lanes(self._narrow(self._row_length(node, known)), "i32"), width),
             f"i{bits_of}",
         )
         place, index = t.reserve(f"[{where.count} x {node.dtypes[1].memory}]"), node.dtypes[1]
@@ -242,7 +247,7 @@ class Turned(Folds):
 
     def _parts_of_row(self, node: Fold, known: Known, width: int) -> list[tuple[str, Lanes | None]]:
         """Where the parts of a row begin, and which of their lanes hold an element: of extremes all, as the last parts end with the row."""
-        t, extent = self.text, self.value(node.extent, known, None).name
+        t, extent = self.text, self._row_length(node, known)
         surely = [first + width <= self.least for first in range(0, self.most, width)]
         firsts = [str(first) for first in range(0, self.most, width)]
         if reducer_of(node.reducer).quick and self.least >= width:
@@ -265,7 +270,7 @@ class Turned(Folds):
         if not (small and floats and width == EIGHT and self.least >= width):
             return {}
         t, found = self.text, dict[str, tuple[str, Lanes]]()
-        last = t.index("sub", self.value(node.extent, known, None).name, width)
+        last = t.index("sub", self._row_length(node, known), width)
         for start in (start for start, mask in parts if mask):
             first = t.lesser(start, last)
             by = self.splat(Lanes(self._narrow(t.index("sub", start, first)), "i32"), width)
@@ -340,9 +345,10 @@ class Turned(Folds):
         every = kernel.folded(node.extent) >= FAR_BYTES // size
         many = dict(kernel.axes)[where.axis] * node.extent >= FAR_BYTES // size
         packed: Value = TRUE
+        row = index(kernel.exact) if kernel.exact else node.extent
         for x in loads:
             if form := affine(x.offset, where.axis):
-                packed = both(packed, apply("equal", form[0], node.extent * (1 + x.leaf.pairs)))
+                packed = both(packed, apply("equal", form[0], row * (1 + x.leaf.pairs)))
         pages = apply("logical_or", many, both(every, packed))
         first = nbytes >= LINE and not folds_of(*node.bodies)  # what is folded again lies in a cache
         apart = [(both(every, negation(pages)), 4 * where.count)] if first else []
