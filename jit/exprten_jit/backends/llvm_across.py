@@ -18,7 +18,7 @@ from ..nest import WAITING_BYTES, Columns, Stmt, Strip, Vector
 from ..reducers import ROW, Order, halved, reducer_of, rounded_up
 from ..strips import BEGIN, FAR_BYTES, STOP
 from .llvm_accumulators import Row
-from .llvm_beside import Rows
+from .llvm_beside import Groups, Rows
 from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_places import Places
 from .llvm_text import INDEX_TYPE, Lanes
@@ -155,13 +155,12 @@ class Across(Places):
                 group.append([t.let(f"select i1 {there}, {x}, {nothing}", x.lane, count) for x, nothing in found])
             return [self.with_group(node, sums[0], group)]
 
-        if not (reducer_of(node.reducer).quick or node.reducer in COMPARED):
-            sums = self.in_groups(node, start, whole, count, group, where.mask)
-            return self._perhaps(whole, end, [sums], rest)[0]
-        some = t.let(f"icmp sgt i64 {whole}, {start}", "i1").name  # then rows may come again: extremes do not change
-        last = t.select(some, end, whole)
-        sums = self.in_groups(node, start, whole, count, group, where.mask, last)
-        return self._perhaps(last, end, [sums], rest)[0]
+        groups, left = Groups(start, whole), whole
+        if reducer_of(node.reducer).quick or node.reducer in COMPARED:  # rows may come again: an extreme stays the same
+            left = t.select(t.let(f"icmp sgt i64 {whole}, {start}", "i1").name, end, whole)
+            groups = Groups(start, whole, left)
+        sums = self.in_groups(node, groups, count, group, where.mask)
+        return self._perhaps(left, end, [sums], rest)[0]
 
     def _by_rows(self, node: Fold, order: Order, count: int, start: str, end: str, element: Element) -> Row:
         """The same sum with one copy of the body, for a body that holds another fold: rows wait in memory for their group."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from ..early import AHEAD_BYTES, begins_behind
 from ..extremes import COMPARED
@@ -36,6 +36,14 @@ class Lying:
     extent: str
     row: Callable[[str], Row]
     fetch: Fetch
+
+
+class Groups(NamedTuple):
+    """Whole groups of rows from `low` to `high`, and one that ends with the last row before `end`, if that is beyond them."""
+
+    low: str
+    high: str
+    end: str = ""
 
 
 class Beside(InItems):
@@ -65,7 +73,7 @@ class Beside(InItems):
 
         at, rows = Where(loop.axis, self.value(loop.low, known, None).name, width), self.value(node.extent, known, None)
         group, _ = self.fetching(node, self.fetches(node, at, known, rows.name, following), (group, row_of))
-        sums = self.in_groups(node, "0", str(order.block), width * many, group, items.mask)
+        sums = self.in_groups(node, Groups("0", str(order.block)), width * many, group, items.mask)
         while sums[0].count > width:
             even, odd = ([self._every_other(x, width, half) for x in sums] for half in (0, 1))
             sums = self.combine(node, even, odd)
@@ -232,43 +240,29 @@ class Beside(InItems):
         return node.axis in x.offset.free and affine(x.offset, node.axis) is not None and steps(x, axis) == 1
 
     def in_groups(
-        self,
-        node: Fold,
-        low: str,
-        high: str,
-        count: int,
-        group: Callable[[str], list[Row]],
-        mask: str | None,
-        end: str = "",
+        self, node: Fold, groups: Groups, count: int, group: Callable[[str], list[Row]], mask: str | None
     ) -> Row:
-        """Whole groups of rows, one after the other, and one that ends with the last row before `end`, if that is beyond them; `mask` names the lanes that exist."""
-        assert node.order is not None, "a scheduled fold has an order"
+        """Groups of rows, one after the other; `mask` names the lanes that exist."""
 
         def step(k: str, sums: list[Row]) -> list[Row]:
             return [self.with_group(node, sums[0], group(k))]
 
         def all_groups() -> Row:
-            return self._each_group(node, low, high, [self._identity([node], count)], step, end)[0]
+            return self._each_group(node, groups, [self._identity([node], count)], step)[0]
 
         quick = bool(reducer_of(node.reducer).quick) or node.reducer in COMPARED
         if not quick or node.dtypes[0].kind != "f" or sum(map(cost_of, node.bodies)) >= DEAR:
             return all_groups()
-        sums, bad = self._quick_groups(node, low, high, count, group, mask, end)
+        sums, bad = self._quick_groups(node, groups, count, group, mask)
         places = self._places([node], [sums])
         self.text.when(bad.name, lambda: self._put([node], places, "0", all_groups()))
         return self._get([node], places, "0", count)
 
     def _each_group(
-        self,
-        node: Fold,
-        low: str,
-        high: str,
-        initial: list[Row],
-        step: Callable[[str, list[Row]], list[Row]],
-        end: str,
+        self, node: Fold, groups: Groups, initial: list[Row], step: Callable[[str, list[Row]], list[Row]]
     ) -> list[Row]:
         assert node.order is not None, "a scheduled fold has an order"
-        lanes = node.order.lanes
+        lanes, (low, high, end) = node.order.lanes, groups
         found = self._carry(low, high, lanes, initial, step)
         if not end:
             return found
@@ -276,14 +270,7 @@ class Beside(InItems):
         return self._perhaps(high, end, found, lambda _, rows: step(last, rows))
 
     def _quick_groups(
-        self,
-        node: Fold,
-        low: str,
-        high: str,
-        count: int,
-        group: Callable[[str], list[Row]],
-        mask: str | None,
-        end: str,
+        self, node: Fold, groups: Groups, count: int, group: Callable[[str], list[Row]], mask: str | None
     ) -> tuple[Row, Lanes]:
         """The same with one comparison an element, and whether that was not enough: for a NaN, or among zeros, whose sign decides where no
         place does.
@@ -300,7 +287,7 @@ class Beside(InItems):
 
         first = self._identity([node], count)
         nothing = [self.noted(self.widened(Lanes("false", "i1"), count), first[0])]
-        sums, (bad,) = self._each_group(node, low, high, [first, nothing], step, end)
+        sums, (bad,) = self._each_group(node, groups, [first, nothing], step)
         if not placed:
             zero = t.let(f"fcmp oeq {sums[0]}, {self.splat(Lanes('0.0', sums[0].lane), count).name}", "i1", count)
             if mask:

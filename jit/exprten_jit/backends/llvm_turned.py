@@ -13,21 +13,16 @@ from functools import partial, reduce
 
 from ..derived import apply
 from ..dtypes import DType
-from ..early import AHEAD_BYTES, ON_FURTHER
 from ..extremes import of_numbers
-from ..folds import folds_of
-from ..ir import TRUE, Axis, Fold, Load, Value, both, index, local, negation
-from ..machine import LINE
-from ..nest import FIRST, SECOND
-from ..pairs import lines_of
-from ..reducers import NARROW_ROW, ROW, TABLE, halved, in_order, reducer_of, rounded_up, rows_from
+from ..ir import Axis, Fold, Load, Value, local
+from ..reducers import NARROW_ROW, ROW, TABLE, halved, in_order, reducer_of, rounded_up
 from ..rewrite import affine, steps, walk
-from ..vectors import FAR_BYTES, LEAST_BITS, cheap, computed
+from ..vectors import LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
 from .llvm_extremes import alone, is_position
-from .llvm_fold import Folds
 from .llvm_lookup import EIGHT
 from .llvm_memory import Known, Where, first_lanes
+from .llvm_rows_ahead import RowsAhead
 from .llvm_text import INDEX_TYPE, Lanes, number
 
 INDEX_BITS = 32  # of where an extreme stands in a row
@@ -40,18 +35,8 @@ TURNED_ROW = 24  # elements: in rows of up to so many columns are compared
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
 
 
-class Turned(Folds):
+class Turned(RowsAhead):
     """Emits folds of short rows."""
-
-    @property
-    def most(self) -> int:
-        """Elements of a row."""
-        return self.nest.kernel.exact or self.nest.kernel.short
-
-    @property
-    def least(self) -> int:
-        """Elements that every row has."""
-        return self.nest.kernel.exact or rows_from(self.most)
 
     def _row_length(self, node: Fold, known: Known) -> str:
         """How many elements a row has."""
@@ -188,8 +173,6 @@ class Turned(Folds):
         later one may be fetched.
         """
         t, width = self.text, self._read_at_once(node, where, compared=sums is not None)
-        assert node.order is not None, "a scheduled fold has an order"
-        chains = max(1, node.order.lanes // width)
         abreast = where.count // width if where.count * _widest(node) <= self.machine.vector_bits else 1
         parts_of, identity = self._parts_of_row(node, known, width), self._identity([node], width)
         shifted = self._shifted_parts(node, known, width, parts_of)
@@ -213,14 +196,7 @@ class Turned(Folds):
             if sums is not None:
                 total = reduce(self._added, (x for x, *_ in parts))
                 sums[:] = [self._added(sums[0], total) if sums else total]
-            if reducer_of(node.reducer).extreme:  # in any order
-                return reduce(join, parts)
-            lanes = [reduce(join, parts[n::chains]) for n in range(min(chains, len(parts)))]
-            if (
-                node.reducer not in TABLE or len(node.dtypes) > 1
-            ):  # an identity may change what it is brought together with
-                lanes += [identity] * (rounded_up(len(lanes)) - len(lanes))
-            return halved(lanes, combine)
+            return self._of_parts(node, parts, identity, combine, join)
 
         most = IN_SMALL if self.machine.small else IN_REGISTERS
         many_parts = len(parts_of) * (2 if sums is not None else 1) > most
@@ -238,6 +214,17 @@ class Turned(Folds):
 
         found = [rows(first, width) for first in range(0, where.count, width * abreast)]
         return [self._joined(column) for column in zip(*found, strict=True)]
+
+    def _of_parts(self, node: Fold, parts: list[Row], identity: Row, combine: Combine, join: Combine) -> Row:
+        """The parts of a row brought together, lane by lane."""
+        if reducer_of(node.reducer).extreme:  # in any order
+            return reduce(join, parts)
+        assert node.order is not None, "a scheduled fold has an order"
+        chains = max(1, node.order.lanes // identity[0].count)
+        lanes = [reduce(join, parts[n::chains]) for n in range(min(chains, len(parts)))]
+        if node.reducer not in TABLE or len(node.dtypes) > 1:  # an identity may change what it is brought together with
+            lanes += [identity] * (rounded_up(len(lanes)) - len(lanes))
+        return halved(lanes, combine)
 
     def _read_at_once(self, node: Fold, where: Where, compared: bool) -> int:
         """Elements of a row: a register, or half of one."""
@@ -330,77 +317,6 @@ class Turned(Folds):
                 inside.pop(part, None)
                 stack.extend(part.children)
         return inside
-
-    def fetch_rows(self, node: Fold, known: Known, where: Where, lanes: Sequence[str | int]) -> None:
-        """Fetch early what some lanes of a later vector read, where rows come from memory and the processor does not see where they go on: not of rows that are
-        read once, one behind the other. Some pages further where there are so many rows, or the last one is followed by the first of the next outer index; else
-        four vectors, of rows of a line and more.
-        """
-        loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.leaf.name in self.given]
-        loads = [x for x in loads if x.when is None and where.axis in x.offset.free and steps(x, node.axis) == 1]
-        loads = lines_of(loads)
-        if not loads:
-            return
-        nbytes, size, kernel = self.most * loads[0].leaf.itemsize, loads[0].leaf.itemsize, self.nest.kernel
-        every = kernel.folded(node.extent) >= FAR_BYTES // size
-        many = dict(kernel.axes)[where.axis] * node.extent >= FAR_BYTES // size
-        packed: Value = TRUE
-        row = index(kernel.exact) if kernel.exact else node.extent
-        for x in loads:
-            if form := affine(x.offset, where.axis):
-                packed = both(packed, apply("equal", form[0], row * (1 + x.leaf.pairs)))
-        pages = apply("logical_or", many, both(every, packed))
-        first = nbytes >= LINE and not folds_of(*node.bodies)  # what is folded again lies in a cache
-        apart = [(both(every, negation(pages)), 4 * where.count)] if first else []
-        if many is every:  # of the one axis there is
-            pages, apart = every, []
-        ahead, locality = AHEAD_BYTES, SECOND
-        if self._read_once(node):
-            pages, ahead, locality = both(pages, negation(packed)), ON_FURTHER, FIRST
-        for far, further in ((pages, ahead // nbytes), *apart):
-            self.text.when(
-                self.value(far, known, None).name,
-                partial(self._fetch_few, loads, known, where, node.axis, further, nbytes, lanes, locality),
-            )
-
-    def _read_once(self, node: Fold) -> bool:
-        """Whether the rows that are folded are read once."""
-        return all(extent is not node.extent for _, extent in self.nest.kernel.axes)
-
-    def _fetch_few(
-        self,
-        loads: Sequence[Load],
-        known: Known,
-        where: Where,
-        axis: Axis,
-        further: int,
-        nbytes: int,
-        lanes: Sequence[str | int],
-        locality: int,
-    ) -> None:
-        """What some lanes read, so many rows further."""
-
-        def first(n: str | int) -> Known:
-            row = Lanes(self.text.index("add", self.text.index("add", where.at, further), n), INDEX_TYPE)
-            return {**known, where.axis: row, axis: Lanes("0", INDEX_TYPE)}
-
-        if nbytes < LINE and len(lanes) > 1:
-            self._fetch_narrow(loads, first(lanes[0]), where, nbytes, len(lanes))
-        else:
-            for n in lanes:
-                self.fetch_from(loads, first(n), nbytes, locality=locality)
-
-    def _fetch_narrow(self, loads: Sequence[Load], known: Known, where: Where, nbytes: int, many: int) -> None:
-        """The lines of so many rows, each of which is less than one, and what is between them, where they are no more than a line apart."""
-        t = self.text
-        for x in loads:
-            form = affine(x.offset, where.axis)
-            assert form is not None, "rows lie at regular distances"
-            stride = t.index("mul", self.value(form[0], dict(known), None).name, x.leaf.itemsize)
-            address = self._pointer(x.leaf.name, x.leaf.dtype, self.value(x.offset, dict(known), None).name)
-            if_near = [t.let(f"icmp ule i64 {stride}, {most}", "i1").name for most in (nbytes, LINE)]
-            all_lines, each_line = (partial(self.fetch_bytes, address, many * most) for most in (nbytes, LINE))
-            t.either(if_near[0], all_lines, partial(t.when, if_near[1], each_line))
 
     def _narrow(self, name: str) -> str:
         if number(name) is not None:
