@@ -1,4 +1,4 @@
-"""A module imports only from the floors below its own, wherever in it the import stands."""
+"""A module imports only from the floors below its own, wherever in it the import stands; and no class of an emitter hides what another one does."""
 
 import ast
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from exprten_jit.backends import cuda_emit, llvm_module
 
 ROOT = Path(__file__).parents[1]
 SOURCES = {"exprten": ROOT / "exprten", "exprten_jit": ROOT / "jit" / "exprten_jit"}
@@ -180,3 +181,17 @@ def test_lazy_table_holds_nothing_stale() -> None:
 def test_every_pattern_names_a_module(package: str) -> None:
     used = {row(module)[1] for module in modules(package)}
     assert not [p for line in FLOORS[package] for p in line.split() if p not in used]
+
+
+# What a class of an emitter leaves to one above it, or does in part.
+FILLED_IN = {
+    llvm_module._Module: {"across", "alone", "items_load", "strip", "value"},
+    cuda_emit.Function: {"_by_warp", "_read_parts", "fold", "name", "store_all", "unfolded"},
+}
+
+
+@pytest.mark.parametrize("emitter", FILLED_IN, ids=lambda emitter: emitter.__module__)
+def test_no_class_of_an_emitter_hides_a_method_of_another(emitter: type) -> None:
+    """All of its classes are one, so a name that two of them give means the later one, everywhere."""
+    own = [name for c in emitter.__mro__[:-1] for name in vars(c) if not name.startswith("__")]
+    assert {name for name in own if own.count(name) > 1} == FILLED_IN[emitter]
