@@ -100,30 +100,41 @@ def test_what_lies_across_short_axes_is_brought(
 
 
 @pytest.mark.parametrize(
-    ("shape", "order"),
+    ("shape", "order", "how"),
     [
-        ((33, 141, 7), (2, 1, 0)),
-        ((195, 8, 3, 7), (3, 2, 1, 0)),
-        ((17, 100, 3, 6), (3, 1, 2, 0)),
+        ((33, 141, 7), (2, 1, 0), ""),
+        ((195, 8, 3, 7), (3, 2, 1, 0), ""),
+        ((17, 100, 3, 6), (3, 1, 2, 0), ""),
+        ((24, 24, 4, 14), (3, 0, 2, 1), ""),  # 14 rows are few for squares, and 56 are not
+        ((32, 93, 11), (2, 1, 0), "down the source"),  # whose rows are 4 KiB apart
+        ((2, 11, 64, 16), (2, 3, 1, 0), "down the source"),
+        ((32, 341, 3), (2, 1, 0), "down the source"),
+        ((33, 31, 32), (2, 1, 0), "by halves"),  # stored so
+        ((11, 372, 8), (2, 1, 0), "by halves"),
     ],
 )
 def test_what_lies_across_short_axes_is_turned_directly(
-    shape: tuple[int, ...], order: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    shape: tuple[int, ...], order: tuple[int, ...], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the caches, where vectors are small: rows in place of scratch, read and stored where the tables say."""
+    """In the caches, where vectors are small: rows in place of scratch, read and stored where the tables say, in an order in which no line is lost before
+    all of it was read, or stored.
+    """
     monkeypatch.setattr(lying, "machine", lambda: SMALL)
     forget()
     data = np.random.default_rng(0).integers(-9, 9, shape).astype("float32")
-    x, row = xt.transpose(xt.array(data), order), xt.array(np.arange(shape[order[-1]], dtype="float32"))
+    x = xt.transpose(xt.array(data), order)
+    row = 1 if how else xt.array(np.arange(shape[order[-1]], dtype="float32"))
     room = xt.zeros(x.size + 2)
     y = room[1:-1].reshape(x.shape)
     plan = xt.plan(y, x * 3 + row)
-    assert "squares of" in plan.nest
+    squares = next(line for line in plan.nest.splitlines() if "squares of" in line)
+    assert [each for each in ("down the source", "by halves") if each in squares] == [how] * bool(how)
     assert "for row" not in plan.nest
     for bits in (None, 256, 512):
         with xt.options(vector_bits=bits):
             room[...] = 1
             y[...] = x * 3 + row
+            np.testing.assert_array_equal(y.numpy(), data.transpose(order) * 3 + np.asarray(row))
             y -= x + y
             np.testing.assert_array_equal(y.numpy(), -data.transpose(order))
             assert room.numpy()[0] == room.numpy()[-1] == 1

@@ -308,6 +308,62 @@ def test_few_rows_of_few_columns_have_no_loop_where_vectors_are_small(function, 
                 assert plan.run().numpy().tobytes() == np.stack(alone).tobytes(), f"{dtype}, {bits}"
 
 
+@pytest.mark.covering(1)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int32"])
+@pytest.mark.parametrize(
+    ("shape", "written"),
+    [
+        ((20, 2, 2), True),
+        ((20, 15, 2), True),
+        ((20, 16, 2), False),
+        ((20, 9, 3), True),
+        ((20, 17, 3), True),
+        ((20, 18, 3), False),
+        ((20, 5, 4), True),
+        ((20, 17, 4), True),
+        ((5, 4, 9, 4), True),
+        ((20, 24, 4), False),
+    ],
+    ids=str,
+)
+def test_where_extremes_of_a_few_columns_stand_takes_no_loop_where_vectors_are_small(
+    shape, written, dtype, monkeypatch
+):
+    """Nor a block, of which each comparison takes several steps; the first of equals, and of NaNs."""
+    for module in (few, blocks):
+        monkeypatch.setattr(module, "machine", lambda: SMALL)
+    forget()
+    drawn = (np.random.default_rng(shape[-2]).standard_normal(shape) * 3).round().astype(dtype)
+    some = drawn.copy()
+    if np.dtype(dtype).kind == "f":
+        some[::3, -1], some[1::3, 0] = np.nan, np.nan
+    axis = len(shape) - 2
+    for x in (drawn, some):
+        for name in ("argmax", "argmin"):
+            value, want = getattr(xt, name)(xt.asarray(x), axis), getattr(np, name)(x, axis)
+            plan = xt.plan(xt.zeros(value.shape, value.dtype), value)
+            assert (plan._code.kernel.columns, plan._code.kernel.block) == (shape[-1] * written, ())
+            for bits in (None, 256, 128):
+                with xt.options(vector_bits=bits):
+                    np.testing.assert_array_equal(xt.evaluate(value).numpy(), want, f"{name}, {bits}")
+
+
+@pytest.mark.parametrize("function", [xt.sum, xt.max])
+@pytest.mark.parametrize(("shape", "is_block"), [((40, 12, 2), True), ((40, 16, 3), True), ((40, 17, 3), False)])
+def test_two_or_three_columns_are_a_block_where_vectors_are_small(shape, is_block, function, monkeypatch):
+    for module in (few, blocks):
+        monkeypatch.setattr(module, "machine", lambda: SMALL)
+    forget()
+    x = numbers(shape)
+    value = function(xt.asarray(x), 1)
+    alone = np.stack([xt.evaluate(function(xt.asarray(each), 0)).numpy() for each in x])
+    for bits in (None, 256, 128):
+        with xt.options(vector_bits=bits):
+            plan = xt.plan(xt.zeros(value.shape), value)
+            assert bool(plan._code.kernel.block) == is_block
+            assert plan.run().numpy().tobytes() == alone.tobytes()
+
+
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("function", [softmax, standard])
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from exprten_jit.unrolled import packed_part
 
 from ..expression.shape import Layout
 from .axes import TARGET, Folded, Place, Same, extent_of, views_of
+from .few import few_rows, has_index
 from .gather import Gathered
 from .lying import MOST_WOVEN, rows_run_on
 from .orders import folded_by, lies_across, taken_across
@@ -28,6 +29,7 @@ MOST = 72  # elements: of more, a kernel is longer than its loops are worth
 MOST_PLAIN = 32  # without folds
 FAR, FAR_ROWS = 1 << 21, 20  # elements that are in no cache of one processor alone: of those no block has more rows
 MOST_FOLDED = 36  # of which nothing but folds is stored, as they lie: further ones are read down a few columns as fast
+NARROW = 3  # columns that blocks of all rows are better for, where vectors are small
 MOST_ROWS = 11  # of these, where there are more than are surely better
 SURELY = {
     True: 32,
@@ -86,6 +88,9 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
         for n, view in views_of(found, target)
     ]
     free = [p for p in places if p not in taken]
+    if has_index(found) and few_rows([*axes], same, [lengths[p] for p in places]).columns:
+        return None
+    narrow = machine().small and not has_index(found) and prod(lengths.values()) < FAR
     for lanes, block, loops in _blocks(free, taken, lengths, steps, machine().words):
         many, stored = prod(lengths[p] for p in block), places.keys() >= {*block} or across
         near = {lengths[p] for s in steps[1:] for p in block if s.get(p) == 1}
@@ -93,7 +98,9 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
             continue
         if len(block) == 1 and many > UNROLLED:  # a row in each lane has a kernel of its own
             continue
-        pays = _pays(many, [lengths[p] for p in taken], near, stored) and (many <= MOST_PLAIN or not across)
+        rows = [lengths[p] for p in taken]
+        pays = narrow and max(near, default=many) <= NARROW and max(rows) <= UNROLLED
+        pays = (pays or _pays(many, rows, near, stored)) and (many <= MOST_PLAIN or not across)
         if pays and all({lanes, *loops} <= {*same.dims(n)} for n in found.folds):
             return Block(tuple((places.get(p, p), lengths[p]) for p in block), places[lanes])
     return None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 from exprten_jit import beforehand
+from exprten_jit.backends.llvm_run import machine
 
 from .alone import copy_alone, own_axes, own_of, packed, whole_alone
 from .axes import Place, Same
@@ -14,19 +17,25 @@ from .memory_order import Turned, in_target_order
 from .pieces import FILLED, RUN, Tile, cut, extents_of, long_tiles, tiles_of
 from .signature import SCRATCH
 from .walk import Given, Walk
-from .whole import FAR_TIMES, fit_pieces, in_pieces, is_far, of_any_length, rest_of, uneven_pieces
+from .whole import FAR_TIMES, fit_pieces, in_pieces, is_dear, is_far, of_any_length, rest_of, uneven_pieces
 
+PART = 7  # elements of a row that are less than a register of 256 bits
 COLUMNS = 48  # of a row at most, where all columns of several rows are folded at once
 
 
 def is_better_brought(turned: Turned, stored: Turned) -> bool:
-    """Whether a statement from memory, whose target has another order, is better computed in that: where its source has short rows, and the target
-    long ones, neither of which is folded. Or where both have the same rows, and few columns are folded that lie apart in the target, where these run on.
+    """Whether a statement whose target has another order is better computed in that: from memory where its source has short rows, and the target long
+    ones, neither of which is folded; or where both have the same rows, and few columns are folded that lie apart in the target, where these run on. In the
+    caches where rows that are folded across are less than a register.
     """
     shape, folded = extents_of(turned.found), _folded(turned)
     (*_, beside, inner), outer = turned.places, stored.places[-1]
-    if not is_far(turned) or {inner, outer} & folded:
+    if {inner, outer} & folded:
         return False
+    if not is_far(turned):  # of rows that fill no register, where squares are turned without scratch
+        row = itertools.takewhile(lambda k: turned.places[k] not in folded, reversed(range(len(shape))))
+        few = machine().small and prod(shape[k] for k in row) <= PART and not is_dear(turned.found)
+        return few and shape[turned.places.index(outer)] > FILLED
     if inner == outer:
         return FILLED <= shape[-1] <= COLUMNS and beside in folded and stored.places[-2] not in folded
     return shape[turned.places.index(outer)] >= RUN and shape[-1] <= FILLED

@@ -27,6 +27,8 @@ NEAR_ROWS = 8  # the ways of a first cache
 PAGE, WINDOW = 4096, 256  # bytes of a way; rows that begin in the same of so many share sets
 REGISTERS = 4  # that a row fills: beyond that none are taken several at once
 LEAST_WRITTEN, MOST_COLUMNS, MOST_VECTORS = 5, 80, 160  # columns of rows without loops, and vectors of all of them
+LEAST_INDEXED = 2  # the same of extremes with their places, which take more in blocks
+INDEXED_ROWS, INDEXED_PAIRS = 17, 15  # of these, and of those of two columns, where there are fewer than of others
 MOST_ROWS = 24  # of these, where they are stored: what is folded to one has one kernel for all numbers beyond that of a vector's lanes, and of more elements
 FEW_ELEMENTS = 160  # of all rows: so few are written out where they are not stored too
 MOST_WRITTEN = 64  # columns of rows that are written out, of which there is a loop over rows
@@ -129,8 +131,11 @@ def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> b
     """
     size = max((leaf.key.dtype.itemsize for leaf in same.found.leaves), default=1)
     vectors = rows * -(-columns // machine().words)
-    if not machine().small or not LEAST_WRITTEN <= columns <= MOST_COLUMNS or vectors > MOST_VECTORS:
+    least = LEAST_INDEXED if has_index(same.found) and not stored else LEAST_WRITTEN
+    if not machine().small or not least <= columns <= MOST_COLUMNS or vectors > MOST_VECTORS:
         return False
+    if columns < LEAST_WRITTEN:
+        return rows <= (INDEXED_ROWS if columns > LEAST_INDEXED else INDEXED_PAIRS) and not _from_memory(same)
     if _from_memory(same) and (rows > NEAR_ROWS or (stored and columns * size % LINE == 0)):
         return False
     few = stored or rows * columns <= FEW_ELEMENTS
@@ -150,6 +155,11 @@ def written_columns(axes: list[int], same: Same, extents: list[int], onto: bool 
     numbers = not taken & own and all(found.structure[n][0].map.reducer in ONE_NUMBER for n in found.folds)
     few = LEAST_WRITTEN <= extents[-1] <= MOST_WRITTEN and machine().small and not _from_memory(same)
     return extents[-1] if few and across and outer and (stored or (numbers and not onto)) else 0
+
+
+def has_index(found: Gathered) -> bool:
+    """Whether some fold says where its extreme stands."""
+    return any(found.structure[n][0].map.reducer in ("argmax", "argmin") for n in found.folds)
 
 
 def _crowded(same: Same, taken: set[Place], rows: int) -> bool:

@@ -6,10 +6,12 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
+from exprten_jit.flat import DOWN
+from exprten_jit.kernel import Order
 from exprten_jit.vectors import STREAM_BYTES
 
 from .gather import Gathered, widest
-from .lying import MOST_WOVEN, fits_squares, rows_run_on, turns_direct
+from .lying import MOST_WOVEN, SQUARE, Places, fits_squares, rows_run_on, turned_directly
 from .orders import MAX_PERMUTED
 from .signature import Flat
 from .traffic import least as least_moved
@@ -44,23 +46,66 @@ def flat_axes(
         any(s[inner] not in (0, 1) and not s[rows[-1]] for s in strides)
         or (deep and bool(found.folds) and sum(s[inner] not in (0, 1) and s[rows[-1]] == 1 for s in strides) > 1)
     )
+    direct = _directly(found, strides, columns, rows, lengths)
+    if direct:
+        rows = _deeper(columns, rows, axes, lengths, strides)
+        direct = _directly(found, strides, columns, rows, lengths)
     within, least = _within(found, axes, columns, rows, lengths, strides), min(lengths[k] for k in (inner, *rows[-1:]))
     alone = len(columns) + len(rows) < 2 + (len(rows) > 0) and not across
     if not others or (alone and not (rows and within and least <= MOST_ALONE)):
         return None
     if lengths[inner] > MOST_WOVEN and not any(all(s) for s in others):  # what is broadcast is read as it is
         return None
-    apart = [abs(s[k]) for s in strides for k in (inner, *rows[-1:]) if s[k] not in (0, 1)]
     if far and rows:
-        squares = fits_squares(found, lengths[inner], lengths[rows[-1]], apart, prod(extents))
+        squares = direct == "along" and len(rows) == 1 and fits_squares(found, lengths[inner], least, prod(extents))
         if (least > MOST_SQUARED or squares) and not across:
             return None
     elif lengths[inner] >= LONG and not moved:
         return None
     along, down = (_running(strides, chain, lengths) for chain in (columns, rows))
     paired = _paired(found, strides, columns, rows, lengths)
-    direct = bool(rows) and not paired and turns_direct(found, apart, prod(extents))
+    direct = None if paired else direct
     return Flat(tuple(columns), tuple(rows), along, down, deep, paired, lengths[inner] if paired else 1, within, direct)
+
+
+def _directly(
+    found: Gathered,
+    strides: Sequence[Sequence[int]],
+    columns: Sequence[int],
+    rows: Sequence[int],
+    lengths: Mapping[int, int],
+) -> Order | None:
+    """In which order what is turned is read and stored with no scratch, if it is."""
+    if min(prod(lengths[k] for k in chain) for chain in (columns, rows)) < SQUARE // 2:
+        return None
+
+    def places(chain: Sequence[int], many: int) -> list[Places]:
+        """Where the elements of each operand lie that is not read, or stored, as they follow each other."""
+        others = [s for s in strides if not _runs_on(s, chain, lengths) and any(s[k] for k in chain)]
+        return [_places(s, chain, lengths, many) for s in others]
+
+    return turned_directly(found, places(columns, TILE), places(rows, SQUARE), prod(lengths.values()))
+
+
+def _places(steps: Sequence[int], chain: Sequence[int], lengths: Mapping[int, int], most: int) -> Places:
+    """Where the first elements of some axes that are taken as one lie, at most so many."""
+    found = [0]
+    for k in reversed(chain):
+        many = min(lengths[k], -(-most // len(found)))
+        found = [n * steps[k] + at for n in range(many) for at in found]
+    return found[:most]
+
+
+def _deeper(
+    columns: Sequence[int],
+    rows: list[int],
+    axes: Sequence[int],
+    lengths: Mapping[int, int],
+    strides: Sequence[Sequence[int]],
+) -> list[int]:
+    """As many more axes of a source as squares of a tile have elements along it: few of them have rows for which there are no more elements then."""
+    down = [s for s in strides if s[columns[-1]] not in (0, 1) and s[rows[-1]] == 1]
+    return _longer(rows, columns, axes, lengths, down, DOWN) if down else rows
 
 
 def _within(
@@ -94,7 +139,7 @@ def _paired(
     strides: Sequence[Sequence[int]],
     columns: Sequence[int],
     rows: Sequence[int],
-    lengths: dict[int, int],
+    lengths: Mapping[int, int],
 ) -> tuple[int, ...]:
     """The operands whose rows of the innermost axis are taken as one wide element each, which follow each other along the rows of a tile."""
     inner, sizes = columns[-1], {leaf.key.dtype.itemsize for leaf in found.leaves}
@@ -108,7 +153,7 @@ def _paired(
 
 
 def _chains(
-    axes: Sequence[int], lengths: dict[int, int], strides: Sequence[Sequence[int]], long: int
+    axes: Sequence[int], lengths: Mapping[int, int], strides: Sequence[Sequence[int]], long: int
 ) -> tuple[list[int], list[int]]:
     """The axes along which the target runs on, and others along which most of what lies across it does; each until there are enough elements, so many
     along the target.
@@ -134,7 +179,7 @@ def _axes_of(steps: Sequence[int]) -> int:
 
 
 def _lines(
-    columns: Sequence[int], axes: Sequence[int], lengths: dict[int, int], strides: Sequence[Sequence[int]]
+    columns: Sequence[int], axes: Sequence[int], lengths: Mapping[int, int], strides: Sequence[Sequence[int]]
 ) -> list[int]:
     """The axis along which rows of few elements that are read follow each other: those of a line are read one after the other."""
     few = lengths[columns[-1]]
@@ -146,7 +191,7 @@ def _longer(
     chain: list[int],
     others: Collection[int],
     axes: Sequence[int],
-    lengths: dict[int, int],
+    lengths: Mapping[int, int],
     strides: Sequence[Sequence[int]],
     most: int,
 ) -> list[int]:
@@ -160,10 +205,10 @@ def _longer(
     return chain
 
 
-def _runs_on(steps: Sequence[int], axes: Sequence[int], lengths: dict[int, int]) -> bool:
+def _runs_on(steps: Sequence[int], axes: Sequence[int], lengths: Mapping[int, int]) -> bool:
     """Whether elements along some axes follow each other."""
     return all(steps[k] == prod(lengths[j] for j in axes[n + 1 :]) for n, k in enumerate(axes))
 
 
-def _running(strides: Sequence[Sequence[int]], axes: Sequence[int], lengths: dict[int, int]) -> tuple[int, ...]:
+def _running(strides: Sequence[Sequence[int]], axes: Sequence[int], lengths: Mapping[int, int]) -> tuple[int, ...]:
     return tuple(n for n, steps in enumerate(strides) if axes and _runs_on(steps, axes, lengths))

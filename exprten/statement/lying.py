@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Collection, Sequence
 from math import prod
 
 from exprten_jit.backends.llvm_run import machine
+from exprten_jit.kernel import Order
+from exprten_jit.machine import LINE
 from exprten_jit.reducers import FEW
 
 from ..expression.shape import Layout
@@ -103,7 +106,9 @@ def narrow_rows(axes: Sequence[int], extents: Sequence[int], target: Layout) -> 
 
 # elements along a target and along a source of squares, where registers are small and memory is not filled
 LEAST_ALONG, LEAST_ACROSS = 11, 8
-SAME_SETS, SAME_LINE = 4096, 64  # bytes from line to line of a set of the first cache, and of one line
+SAME_SETS, WAYS = 4096, 8  # bytes from line to line of a set of the first cache, and how many it holds
+SQUARE = 8  # rows of a target that are stored next to each other
+Places = Sequence[int]  # elements from the first one
 
 
 def fills_squares(axes: Sequence[int], extents: Sequence[int], across: Sequence[int], found: Gathered) -> bool:
@@ -116,20 +121,32 @@ def fills_squares(axes: Sequence[int], extents: Sequence[int], across: Sequence[
     )
 
 
-def fits_squares(found: Gathered, along: int, down: int, apart: Collection[int], count: int) -> bool:
+def fits_squares(found: Gathered, along: int, down: int, count: int) -> bool:
     """Whether so many elements along a target and along a source fill squares that need no scratch."""
     least = _least_sides(found, count)
-    return along >= least[0] and down >= least[1] and turns_direct(found, apart, count)
+    return along >= least[0] and down >= least[1]
 
 
-def turns_direct(found: Gathered, apart: Collection[int], count: int) -> bool:
-    """Whether what is turned needs no scratch where registers are small: in the caches, if neighbouring rows, so many elements `apart`, are not in the same
-    sets of the first one.
+def turned_directly(
+    found: Gathered, sources: Collection[Places], targets: Collection[Places], count: int
+) -> Order | None:
+    """In which order squares are turned with no scratch, where registers are small: in the caches, if not both the lines of rows of a source, at such places
+    along a tile of a target, and those of a target along a tile of a source are more than a set of the first cache holds.
     """
+    if _least_sides(found, count)[0] != LEAST_ALONG:
+        return None
     size = widest(found)
-    return _least_sides(found, count)[0] == LEAST_ALONG and all(
-        min(step * size % SAME_SETS, -step * size % SAME_SETS) >= SAME_LINE for step in apart
-    )
+    read = any(_in_one_set(places, size) > WAYS for places in sources)
+    stored = any(2 * _in_one_set(places, size) >= WAYS for places in targets)
+    if read and stored:
+        return None
+    return "down" if read else "halved" if stored else "along"
+
+
+def _in_one_set(places: Places, size: int) -> int:
+    """How many of the lines at some places come into the same set of the first cache at most."""
+    lines = {at * size // LINE for at in places}
+    return max(Counter(line % (SAME_SETS // LINE) for line in lines).values(), default=0)
 
 
 def _least_sides(found: Gathered, count: int) -> tuple[int, int]:

@@ -38,7 +38,7 @@ class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; the
     operands whose elements follow each other along these, and along those; and whether those others fill a vector. Of the operands that are `paired` the
     rows of the innermost axis, of `each` elements, follow each other along those others. Loops over axes that are `within` run inside of those over tiles
-    of columns. In the caches what is turned may be `direct`, with no scratch.
+    of columns. What is turned may be turned `direct`ly, with no scratch, in such an order.
     """
 
     columns: tuple[int, ...]
@@ -49,7 +49,7 @@ class Flat:
     paired: tuple[int, ...] = ()
     each: int = 1
     within: tuple[int, ...] = ()
-    direct: bool = False
+    direct: kernel.Order | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Alone:
         found = {**ways.of_kernel(()), "onto": ways.onto, "lanes": ways.lanes}
         if flat:
             along, down, paired = (tuple(names[n] for n in each) for each in (flat.along, flat.down, flat.paired))
-            found["flat"] = (flat.columns, flat.rows, along, down, flat.deep, paired, flat.each)
+            found["flat"] = (flat.columns, flat.rows, along, down, flat.deep, paired, flat.each, (), flat.direct)
         return kernel.Alone(names, self.known, self.loops, tuple(found.items()))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from ..expression.shape import Layout, broadcast_strides
 from .axes import Same
@@ -16,7 +17,7 @@ from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
 from .flat import flat_axes
 from .gather import Gathered
-from .lying import moved_rows, rows_apart
+from .lying import LEAST_ACROSS, moved_rows, rows_apart
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
@@ -92,7 +93,9 @@ def walked(given: Given) -> Walk:
         axes = in_reading_order(given.found, axes, 2, lengths, walk.strides)
         return replace(walk, axes=axes, extents=[lengths[k] for k in axes], short=short, packed=True)
     if block := plain_block(given.found, walk.axes, walk.extents, walk.strides):
-        return replace(walk, block=block)
+        wide = prod(n for _, n in block.axes) >= LEAST_ACROSS
+        flat = flat_axes(given.found, walk.axes, walk.extents, walk.strides) if wide else None
+        return replace(walk, flat=flat) if flat and flat.direct else replace(walk, block=block)
     if (columns := moved_rows(walk.extents, walk.strides)) and not given.found.several:
         return replace(walk, columns=columns)
     return replace(walk, flat=flat_axes(given.found, walk.axes, walk.extents, walk.strides))

@@ -16,13 +16,14 @@ from .derived import apply
 from .dtypes import BOOL, INDEX
 from .flattiles import BOTH, BOTH_BYTES, COLUMN, DEEP, LONG, LONGEST, MOST_DEEP, ROW, Tiles, elements_of
 from .ir import Axis, Load, Op, Value, both, index, local, negation
-from .kernel import Kernel
+from .kernel import Kernel, Order
 from .machine import LINE, Machine
 from .nest import Nest
 from .past import are_multiples, large_target
 from .rewrite import eager, steps
 
 STRIP_BYTES = 256  # of rows that are whole lines, turned: of more the source's lines, which may all have the same place, would not stay in the second cache
+DOWN = 128  # elements of a tile along a source of which some rows are read on and on
 ROOM = 96 << 10  # bytes of scratch: folds that were computed before may have as much as `beforehand.ROOM`
 
 
@@ -38,8 +39,10 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
         long = LONG
     if made:
         long, deep = BOTH, BOTH if all(x.dtype.itemsize <= BOTH_BYTES // BOTH for x in made) else MOST_DEEP
-    if flat.direct and (nest := _nest(kernel, machine, long, None, DEEP, made, None, direct=True)):
-        return nest
+    if flat.direct:
+        on = DOWN
+        if nest := _nest(kernel, machine, long, None, on, made, None, flat.direct):
+            return nest
     if past is None:
         return _nest(kernel, machine, long, None, deep, made, None)
     nest = None
@@ -69,11 +72,11 @@ def _nest(
     deep: int,
     made: Sequence[Value],
     past: Value | None,
-    direct: bool = False,
+    direct: Order | None = None,
 ) -> Nest | None:
     """The loop nest with tiles of at most so many elements along the target and along a source; None where scratch has no room. Where it is `past`,
     rows are stored past the caches: with `each` whole lines, for which more is brought, but where so many elements are such. None too where nothing can be
-    turned `direct`.
+    turned `direct`ly.
     """
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
     extents, flat = dict(kernel.axes), kernel.flat

@@ -11,7 +11,7 @@ from .chain import Chain
 from .derived import apply
 from .ir import FALSE, TRUE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, negation
 from .ir import axis as named_axis
-from .kernel import WHOLE, Kernel
+from .kernel import WHOLE, Kernel, Order
 from .machine import LINE, Machine
 from .nest import ONE_ELEMENT, Blocks, Fetch, Loop, Squares, Stmt, Vector
 from .placing import loop_over, place
@@ -53,7 +53,7 @@ class Tiles:
         rows: Chain | None,
         along_rows: Sequence[Value],
         past: Value | None,
-        direct: bool = False,
+        direct: Order | None = None,
     ) -> None:
         self.machine, self.columns, self.rows = machine, columns, rows
         self.original, size = kernel, kernel.stores[0].leaf.itemsize
@@ -73,7 +73,7 @@ class Tiles:
             replace(s, offset=self._moved(s.leaf, s.offset), value=substitute(s.value, known)) for s in kernel.stores
         )
         self.kernel = replace(kernel, stores=tuple(stores))
-        self.squares = self._squares() if direct else None
+        self.squares = self._squares(direct) if direct else None
 
     def _strides(self) -> tuple[Value, Value]:
         """How far it is in scratch from column to column of what is made, and from row to row of what is turned: tiles of more columns have fewer rows."""
@@ -134,7 +134,7 @@ class Tiles:
         made = [(self._places[0], s.leaf) for s in self.made]
         return (*((x.places, x.into) for x in self.brought), *made)
 
-    def _squares(self) -> Squares | None:
+    def _squares(self, order: Order) -> Squares | None:
         """What turns a tile as it is computed, with nothing brought to scratch, where little is computed of what is turned, and of what runs on along columns."""
         (store, *more), turned = self.kernel.stores, list[tuple[Load, Load]]()
         if self.rows is None or self.made or more:
@@ -151,7 +151,11 @@ class Tiles:
             return None
         lanes, stores, zero = self.machine.vector_bits // (8 * max(sizes)), self.kernel.stores, index(0)
         sides = zero, self.rows.many, zero, self.columns.many
-        return Squares(stores, tuple(turned), ROW, COLUMN, *sides, min(lanes, MOST_LANES), 1, False, None, (), FALSE)
+        halved = TRUE if order == "halved" else FALSE
+        return Squares(
+            stores, tuple(turned), ROW, COLUMN, *sides, min(lanes, MOST_LANES), 1, False, None, (), FALSE,
+            halved=halved, down=order == "down",
+        )  # fmt: skip
 
     def _turned_later(self, value: Value) -> Value:
         """What stands for a value that is computed along rows."""

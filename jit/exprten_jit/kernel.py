@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 from .ir import Axis, Leaf, Param, Size, Store, Value, index
 
 First = tuple[tuple[tuple[str, ...], int, int], ...]  # names of extents, bytes at each place, few columns
+
+# of squares: along the target, or so with half of its rows at a time, or down the source, of which some rows are read on and on
+Order = Literal["along", "halved", "down"]
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,7 @@ class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; the names of leaves
     whose elements follow each other along these, and along those; and whether those others fill a vector. Of the leaves that are `paired` the rows of the
     innermost axis, of `each` elements, follow each other along those others. Loops over what is `within` run inside of those over tiles of columns.
-    In the caches what is turned may be `direct`, with no scratch.
+    What is turned may be turned `direct`ly, with no scratch, in such an order.
     """
 
     columns: tuple[Axis, ...]
@@ -27,7 +30,7 @@ class Flat:
     paired: tuple[str, ...] = ()
     each: int = 1
     within: tuple[Axis, ...] = ()
-    direct: bool = False
+    direct: Order | None = None
 
 
 @dataclass(frozen=True)

@@ -177,8 +177,10 @@ class _Lines:
             self.lines.append(f"{pad}  {store.leaf.name}[{self.value(store.offset)}] = {self.value(store.value)}")
 
     def squares(self, stmt: Squares, pad: str, depth: int) -> None:
+        abreast = f", {stmt.abreast} abreast," * (stmt.abreast > 1)
+        how = ", down the source" if stmt.down else ", by halves" if stmt.halved is TRUE else ""
         self.lines.append(
-            f"{pad}squares of {stmt.lanes} x {stmt.lanes}{f', {stmt.abreast} abreast,' * (stmt.abreast > 1)} in {self.value(stmt.top)}..{self.value(stmt.bottom)}, {self.value(stmt.left)}..{self.value(stmt.right)}"
+            f"{pad}squares of {stmt.lanes} x {stmt.lanes}{abreast} in {self.value(stmt.top)}..{self.value(stmt.bottom)}, {self.value(stmt.left)}..{self.value(stmt.right)}{how}"
         )
         for into, source in stmt.turned:
             what = f"{source.leaf.name}[{self.value(source.offset)}]"

@@ -70,6 +70,8 @@ class InRegisters(Lines):
                 one = partial(self._one_square, stmt, near, here, many=many)
                 t.loop(tile.left, tile.right, stmt.long, lambda j: one(column=t.lesser(j, column)))
 
+        if stmt.down:
+            return self._down(stmt, near, when, least)
         whole = t.index("add", first, t.index("and", t.index("sub", end, first), -stmt.lanes))
         whole = t.select(when, t.select(self.value(stmt.halved, near.known, None).name, first, whole), first)
         t.loop(first, whole, stmt.lanes, partial(side, stmt.lanes, ""))
@@ -78,6 +80,23 @@ class InRegisters(Lines):
         last = t.select(when, end, first)
         t.loop(whole, last, least, partial(side, least, t.index("sub", end, least)))
         return last
+
+    def _down(self, stmt: Squares, tile: Tile, when: str, least: int) -> str:
+        """The same, those along the source next to each other: a line of it is read as a whole, before others need its place."""
+        t, (_, column) = self.text, tile.last
+        end = t.select(when, tile.bottom, tile.top)
+        whole = t.index("add", tile.top, t.index("and", t.index("sub", end, tile.top), -stmt.lanes))
+
+        def square(many: int, left: str, last: str, at: str) -> None:
+            self._one_square(stmt, tile, t.lesser(at, last) if last else at, left, many=many)
+
+        def squares(at: str) -> None:
+            left = t.lesser(at, column)
+            t.loop(tile.top, whole, stmt.lanes, partial(square, stmt.lanes, left, ""))
+            t.loop(whole, end, least, partial(square, least, left, t.index("sub", end, least)))
+
+        t.loop(tile.left, t.select(when, tile.right, tile.left), stmt.long, squares)
+        return end
 
     def _is_near(self, stmt: Squares, tile: Tile, least: int) -> str:
         """Whether a tile is such a one, with as many rows and columns; where what was stored would be read again, these are whole squares."""
