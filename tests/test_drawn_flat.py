@@ -140,6 +140,19 @@ def test_what_lies_across_short_axes_is_turned_directly(
             assert room.numpy()[0] == room.numpy()[-1] == 1
 
 
+def test_what_cannot_be_turned_directly_has_tiles_that_fit_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many elements along a source as squares would have are none of a tile whose scratch is smaller: it would have no rows, for ever."""
+    monkeypatch.setattr(lying, "machine", lambda: SMALL)
+    forget()
+    data = np.random.default_rng(0).integers(-9, 9, (30, 3, 5, 4, 6)).astype("float32")
+    x, z = data.transpose(2, 4, 1, 3, 0), np.arange(data.size, dtype="float32").reshape(5, 6, 3, 4, 30)[..., ::-1]
+    y = xt.zeros(x.shape)
+    value = xt.asarray(x) * 3 + xt.asarray(z)
+    assert "squares of" not in xt.plan(y, value).nest
+    y[...] = value
+    np.testing.assert_array_equal(y.numpy(), x * 3 + z)
+
+
 def test_what_is_one_for_a_row_is_computed_once_for_it() -> None:
     x, v = xt.transpose(xt.ones((8, 128, 24, 2)), (2, 1, 0, 3)), xt.ones((24, 128, 8, 1))
     plan = xt.plan(xt.zeros(x.shape), x / xt.sqrt(v))

@@ -62,7 +62,8 @@ def copy_alone(
     flat, renamed = ways.flat, _renamed(ways, walk.axes, known)
     if flat and renamed:
         columns, rows = (tuple(walk.axes.index(k) for k in each) for each in (flat.columns, flat.rows))
-        renamed = replace(renamed, flat=replace(flat, columns=columns, rows=rows, within=()))
+        direct = flat.direct and replace(flat.direct, rows=tuple(walk.axes.index(k) for k in flat.direct.rows))
+        renamed = replace(renamed, flat=replace(flat, columns=columns, rows=rows, within=(), direct=direct))
     return (
         Alone(operands, (), tuple(tuple(names[j] for j in loops[k]) for k in walk.axes), renamed) if renamed else None
     )

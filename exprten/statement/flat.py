@@ -13,7 +13,7 @@ from exprten_jit.vectors import STREAM_BYTES
 from .gather import Gathered, widest
 from .lying import MOST_WOVEN, SQUARE, Places, fits_squares, rows_run_on, turned_directly
 from .orders import MAX_PERMUTED
-from .signature import Flat
+from .signature import Direct, Flat
 from .traffic import least as least_moved
 
 LONG = 64  # elements of a row: of so many one axis is enough
@@ -46,36 +46,54 @@ def flat_axes(
         any(s[inner] not in (0, 1) and not s[rows[-1]] for s in strides)
         or (deep and bool(found.folds) and sum(s[inner] not in (0, 1) and s[rows[-1]] == 1 for s in strides) > 1)
     )
-    direct = _directly(found, strides, columns, rows, lengths)
-    if direct:
-        rows = _deeper(columns, rows, axes, lengths, strides)
-        direct = _directly(found, strides, columns, rows, lengths)
+    direct = _directly(found, axes, strides, columns, rows, lengths)
+    deeper = direct.rows if direct else rows
     within, least = _within(found, axes, columns, rows, lengths, strides), min(lengths[k] for k in (inner, *rows[-1:]))
-    alone = len(columns) + len(rows) < 2 + (len(rows) > 0) and not across
+    alone = len(columns) + len(deeper) < 2 + (len(rows) > 0) and not across
     if not others or (alone and not (rows and within and least <= MOST_ALONE)):
         return None
     if lengths[inner] > MOST_WOVEN and not any(all(s) for s in others):  # what is broadcast is read as it is
         return None
     if far and rows:
-        squares = direct == "along" and len(rows) == 1 and fits_squares(found, lengths[inner], least, prod(extents))
+        along = direct is not None and direct.order == "along" and len(deeper) == 1
+        squares = along and fits_squares(found, lengths[inner], least, prod(extents))
         if (least > MOST_SQUARED or squares) and not across:
             return None
     elif lengths[inner] >= LONG and not moved:
         return None
-    along, down = (_running(strides, chain, lengths) for chain in (columns, rows))
-    paired = _paired(found, strides, columns, rows, lengths)
-    direct = None if paired else direct
-    return Flat(tuple(columns), tuple(rows), along, down, deep, paired, lengths[inner] if paired else 1, within, direct)
+    running, down = (_running(strides, chain, lengths) for chain in (columns, rows))
+    if paired := _paired(found, strides, columns, rows, lengths):
+        return Flat(tuple(columns), tuple(rows), running, down, deep, paired, lengths[inner], within)
+    return Flat(tuple(columns), tuple(rows), running, down, deep, within=within, direct=direct)
 
 
 def _directly(
+    found: Gathered,
+    axes: Sequence[int],
+    strides: Sequence[Sequence[int]],
+    columns: Sequence[int],
+    rows: Sequence[int],
+    lengths: Mapping[int, int],
+) -> Direct | None:
+    """How what is turned is read and stored with no scratch, if it is: tiles have more elements along a source then, as few of its axes are filled by squares."""
+    order = _order(found, strides, columns, rows, lengths)
+    if order is None:
+        return None
+    source = [s for s in strides if s[columns[-1]] not in (0, 1) and s[rows[-1]] == 1]
+    rows = _longer(rows, columns, axes, lengths, source, DOWN) if source else rows
+    order = _order(found, strides, columns, rows, lengths)
+    within = _within(found, axes, columns, rows, lengths, strides)
+    return Direct(order, tuple(rows), _running(strides, rows, lengths), within) if order else None
+
+
+def _order(
     found: Gathered,
     strides: Sequence[Sequence[int]],
     columns: Sequence[int],
     rows: Sequence[int],
     lengths: Mapping[int, int],
 ) -> Order | None:
-    """In which order what is turned is read and stored with no scratch, if it is."""
+    """In which order squares are turned with no scratch, if they are."""
     if min(prod(lengths[k] for k in chain) for chain in (columns, rows)) < SQUARE // 2:
         return None
 
@@ -94,18 +112,6 @@ def _places(steps: Sequence[int], chain: Sequence[int], lengths: Mapping[int, in
         many = min(lengths[k], -(-most // len(found)))
         found = [n * steps[k] + at for n in range(many) for at in found]
     return found[:most]
-
-
-def _deeper(
-    columns: Sequence[int],
-    rows: list[int],
-    axes: Sequence[int],
-    lengths: Mapping[int, int],
-    strides: Sequence[Sequence[int]],
-) -> list[int]:
-    """As many more axes of a source as squares of a tile have elements along it: few of them have rows for which there are no more elements then."""
-    down = [s for s in strides if s[columns[-1]] not in (0, 1) and s[rows[-1]] == 1]
-    return _longer(rows, columns, axes, lengths, down, DOWN) if down else rows
 
 
 def _within(
@@ -188,7 +194,7 @@ def _lines(
 
 
 def _longer(
-    chain: list[int],
+    chain: Sequence[int],
     others: Collection[int],
     axes: Sequence[int],
     lengths: Mapping[int, int],

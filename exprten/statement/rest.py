@@ -213,11 +213,26 @@ def _left(
     if woven := rows_apart(found, every, extents, strides):
         return Rest(tuple(axes[k] for k in woven[0]), woven[1][-2]), None
     if flat := flat_axes(found, every, extents, strides):
-        columns, rows, within = (tuple(axes[k] for k in each) for each in (flat.columns, flat.rows, flat.within))
-        along, down, paired = (tuple(n for n in each if n < operands) for each in (flat.along, flat.down, flat.paired))
-        flat = replace(flat, columns=columns, rows=rows, along=along, down=down, paired=paired, within=within)
-        return Rest(tuple(axes), 0), flat
+        return Rest(tuple(axes), 0), _renumbered(flat, axes, operands)
     other = across(every, extents, strides)
     squares = fills_squares(every, extents, other, found)
     moved = 0 if other else moved_rows(extents, strides)
     return Rest(tuple(axes), 0, tiles=bool(other), squares=squares, columns=moved), None
+
+
+def _renumbered(flat: Flat, axes: Sequence[int], operands: int) -> Flat:
+    """With numbers of these axes in place of their positions, and without what folds come to, behind so many operands."""
+
+    def of(each: Sequence[int]) -> tuple[int, ...]:
+        return tuple(axes[k] for k in each)
+
+    def known(each: Sequence[int]) -> tuple[int, ...]:
+        return tuple(n for n in each if n < operands)
+
+    direct = flat.direct and replace(
+        flat.direct, rows=of(flat.direct.rows), down=known(flat.direct.down), within=of(flat.direct.within)
+    )
+    return replace(
+        flat, columns=of(flat.columns), rows=of(flat.rows), within=of(flat.within), direct=direct,
+        along=known(flat.along), down=known(flat.down), paired=known(flat.paired),
+    )  # fmt: skip

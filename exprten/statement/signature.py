@@ -34,11 +34,21 @@ class Operand:
 
 
 @dataclass(frozen=True)
+class Direct:
+    """Fields of Flat that are others where no scratch is needed, as a tile may have more elements along a source, and the order of its squares."""
+
+    order: kernel.Order
+    rows: tuple[int, ...]
+    down: tuple[int, ...]
+    within: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; the
     operands whose elements follow each other along these, and along those; and whether those others fill a vector. Of the operands that are `paired` the
     rows of the innermost axis, of `each` elements, follow each other along those others. Loops over axes that are `within` run inside of those over tiles
-    of columns. What is turned may be turned `direct`ly, with no scratch, in such an order.
+    of columns. What is turned may be turned `direct`ly, with no scratch.
     """
 
     columns: tuple[int, ...]
@@ -49,7 +59,7 @@ class Flat:
     paired: tuple[int, ...] = ()
     each: int = 1
     within: tuple[int, ...] = ()
-    direct: kernel.Order | None = None
+    direct: Direct | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +105,8 @@ class Alone:
         found = {**ways.of_kernel(()), "onto": ways.onto, "lanes": ways.lanes}
         if flat:
             along, down, paired = (tuple(names[n] for n in each) for each in (flat.along, flat.down, flat.paired))
-            found["flat"] = (flat.columns, flat.rows, along, down, flat.deep, paired, flat.each, (), flat.direct)
+            direct = flat.direct and (flat.direct.order, flat.direct.rows, tuple(names[n] for n in flat.direct.down))
+            found["flat"] = (flat.columns, flat.rows, along, down, flat.deep, paired, flat.each, direct)
         return kernel.Alone(names, self.known, self.loops, tuple(found.items()))
 
 
@@ -141,7 +152,14 @@ class Ways:
         if flat := self.flat:
             along, down, paired = (tuple(leaves[n].name for n in each) for each in (flat.along, flat.down, flat.paired))
             columns, rows, within = map(_axes, (flat.columns, flat.rows, flat.within))
-            found["flat"] = kernel.Flat(columns, rows, along, down, flat.deep, paired, flat.each, within, flat.direct)
+            found["flat"] = kernel.Flat(columns, rows, along, down, flat.deep, paired, flat.each, within)
+            if direct := flat.direct:
+                rows, down, within = (
+                    _axes(direct.rows),
+                    tuple(leaves[n].name for n in direct.down),
+                    _axes(direct.within),
+                )
+                found["flat"] = replace(found["flat"], direct=kernel.Direct(direct.order, rows, down, within))
         if rest := self.rest:
             alone = tuple(each.of_kernel(leaves) for each in rest.alone)
             pieces = _axes(rest.pieces)

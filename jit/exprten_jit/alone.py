@@ -8,7 +8,7 @@ from math import prod
 
 from .folds import folds_of, vector_axis
 from .ir import Axis, Size, Store, Value, index
-from .kernel import Alone, Flat, Kernel
+from .kernel import Alone, Direct, Flat, Kernel
 from .rewrite import substitute
 
 
@@ -26,7 +26,11 @@ def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]
         fields[key] = None if fields[key] is None else loops[fields[key]][0]
     if flat := fields["flat"]:
         columns, rows = (tuple(loops[n][0] for n in each) for each in flat[:2])
-        fields["flat"] = Flat(columns, rows, *flat[2:])
+        along, down, deep, paired, each, direct = flat[2:]
+        if direct:
+            order, deeper, running = direct
+            direct = Direct(order, tuple(loops[n][0] for n in deeper), running, ())
+        fields["flat"] = Flat(columns, rows, along, down, deep, paired, each, (), direct)
     folded = folds_of(*(s.value for s in stores))
     if fields["packed"] and not folded:  # rows of so many elements: scratch is known to be packed
         zero[loops[-2][1]] = index(fields["short"])

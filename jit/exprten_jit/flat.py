@@ -16,7 +16,7 @@ from .derived import apply
 from .dtypes import BOOL, INDEX
 from .flattiles import BOTH, BOTH_BYTES, COLUMN, DEEP, LONG, LONGEST, MOST_DEEP, ROW, Tiles, elements_of
 from .ir import Axis, Load, Op, Value, both, index, local, negation
-from .kernel import Kernel, Order
+from .kernel import Direct, Kernel, Order
 from .machine import LINE, Machine
 from .nest import Nest
 from .past import are_multiples, large_target
@@ -39,10 +39,8 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
         long = LONG
     if made:
         long, deep = BOTH, BOTH if all(x.dtype.itemsize <= BOTH_BYTES // BOTH for x in made) else MOST_DEEP
-    if flat.direct:
-        on = DOWN
-        if nest := _nest(kernel, machine, long, None, on, made, None, flat.direct):
-            return nest
+    if flat.direct and (nest := _directly(kernel, machine, long, flat.direct)):
+        return nest
     if past is None:
         return _nest(kernel, machine, long, None, deep, made, None)
     nest = None
@@ -51,6 +49,14 @@ def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
         each = LONG if made else each
         nest = _nest(kernel, machine, long, each, deep, made, past)
     return nest or _nest(kernel, machine, long, None, deep, made, both(past, _in_lines(kernel, long)))
+
+
+def _directly(kernel: Kernel, machine: Machine, long: int, direct: Direct) -> Nest | None:
+    """The loop nest with squares that need no scratch; None where something else is brought there, or much is computed."""
+    assert kernel.flat is not None, "a kernel with axes to be taken as one"
+    flat = replace(kernel.flat, rows=direct.rows, down=direct.down, within=direct.within)
+    nest = _nest(replace(kernel, flat=flat), machine, long, None, DOWN, (), None, direct.order)
+    return nest and replace(nest, kernel=kernel)
 
 
 def _in_lines(kernel: Kernel, long: int) -> Value:
@@ -72,11 +78,11 @@ def _nest(
     deep: int,
     made: Sequence[Value],
     past: Value | None,
-    direct: Order | None = None,
+    order: Order | None = None,
 ) -> Nest | None:
     """The loop nest with tiles of at most so many elements along the target and along a source; None where scratch has no room. Where it is `past`,
     rows are stored past the caches: with `each` whole lines, for which more is brought, but where so many elements are such. None too where nothing can be
-    turned `direct`ly.
+    turned directly, in an `order`.
     """
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
     extents, flat = dict(kernel.axes), kernel.flat
@@ -87,8 +93,8 @@ def _nest(
     rows = Chain(_pairs(flat.rows, extents), ROW, top, bottom, deep, frozenset(flat.down))
     if made and columns.beyond is not None and past is not None:
         rows = replace(rows, wide=apply("where", past, index(MOST_DEEP), index(deep)))
-    tiles = Tiles(kernel, machine, columns, rows if flat.rows else None, made, past, direct)
-    if direct and tiles.squares is None:
+    tiles = Tiles(kernel, machine, columns, rows if flat.rows else None, made, past, order)
+    if order and tiles.squares is None:
         return None
     if sum(many * leaf.dtype.itemsize for many, leaf in tiles.scratch) > ROOM:
         return None

@@ -53,7 +53,7 @@ class Tiles:
         rows: Chain | None,
         along_rows: Sequence[Value],
         past: Value | None,
-        direct: Order | None = None,
+        order: Order | None = None,
     ) -> None:
         self.machine, self.columns, self.rows = machine, columns, rows
         self.original, size = kernel, kernel.stores[0].leaf.itemsize
@@ -73,7 +73,7 @@ class Tiles:
             replace(s, offset=self._moved(s.leaf, s.offset), value=substitute(s.value, known)) for s in kernel.stores
         )
         self.kernel = replace(kernel, stores=tuple(stores))
-        self.squares = self._squares(direct) if direct else None
+        self.squares = self._squares(order) if order else None
 
     def _strides(self) -> tuple[Value, Value]:
         """How far it is in scratch from column to column of what is made, and from row to row of what is turned: tiles of more columns have fewer rows."""

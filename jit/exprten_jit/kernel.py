@@ -15,11 +15,21 @@ Order = Literal["along", "halved", "down"]
 
 
 @dataclass(frozen=True)
+class Direct:
+    """Fields of Flat that are others where no scratch is needed, as a tile may have more elements along a source, and the order of its squares."""
+
+    order: Order
+    rows: tuple[Axis, ...]
+    down: tuple[str, ...]
+    within: tuple[Axis, ...]
+
+
+@dataclass(frozen=True)
 class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; the names of leaves
     whose elements follow each other along these, and along those; and whether those others fill a vector. Of the leaves that are `paired` the rows of the
     innermost axis, of `each` elements, follow each other along those others. Loops over what is `within` run inside of those over tiles of columns.
-    What is turned may be turned `direct`ly, with no scratch, in such an order.
+    What is turned may be turned `direct`ly, with no scratch.
     """
 
     columns: tuple[Axis, ...]
@@ -30,7 +40,7 @@ class Flat:
     paired: tuple[str, ...] = ()
     each: int = 1
     within: tuple[Axis, ...] = ()
-    direct: Order | None = None
+    direct: Direct | None = None
 
 
 @dataclass(frozen=True)
