@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_drawn_blocks import softmax
+from strategies import SMALL
+from test_drawn_blocks import forget, softmax
 from test_folds_apart import numbers
 from test_wholes import normalised
 
 import exprten as xt
+from exprten.statement import orders
 
 
 @pytest.mark.parametrize(
@@ -50,3 +52,49 @@ def test_what_folds_came_to_is_in_the_order_of_rows(
             assert bits or dtype != np.float32 or says in xt.plan(target, normalised(given, axis)).nest
             target[...] = normalised(given, axis)
             assert target.numpy().tobytes() == want.tobytes(), (bits, threads)
+
+
+@pytest.mark.parametrize(
+    ("shape", "source", "goal"),
+    [
+        ((100, 12, 6), (0, 1, 2), (2, 1, 0)),
+        ((41, 17, 15), (2, 1, 0), (0, 1, 2)),  # a scalar tail
+        ((50, 5, 16), (0, 1, 2), (2, 1, 0)),
+        ((33, 31, 4), (1, 0, 2), (0, 1, 2)),  # rows that stay rows
+        ((5, 16, 7, 9), (0, 2, 1, 3), (0, 3, 1, 2)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("function", [softmax, normalised, lambda x, axis: x - xt.max(x, axis, keepdims=True)])
+def test_rows_of_a_few_elements_are_read_where_they_lie(
+    shape: tuple[int, ...],
+    source: tuple[int, ...],
+    goal: tuple[int, ...],
+    function: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where vectors are small: along the axis that the target runs on along, half a register of a row at a time, with no scratch."""
+    monkeypatch.setattr(orders, "machine", lambda: SMALL)
+    forget()
+    x, axis = numbers(shape), source.index(len(shape) - 1)
+    given = xt.transpose(xt.asarray(x), source)
+    want = xt.evaluate(function(xt.asarray(x), len(shape) - 1)).numpy().transpose(source)
+    room = np.zeros(x.size + 32, np.float32)
+    target = xt.asarray(room[16:-16].reshape(tuple(want.shape[k] for k in goal)))
+    y = xt.transpose(target, tuple(np.argsort(goal)))
+    plan = xt.plan(y, function(given, axis))
+    assert (plan._code.kernel.packed, plan.scratch_bytes) == (True, 0)
+    for bits, threads in ((None, 1), (256, 3), (128, 1)):
+        room[16:-16] = 0
+        with xt.options(vector_bits=bits, num_threads=threads):
+            y[...] = function(given, axis)
+        assert y.numpy().tobytes() == want.tobytes()
+        assert not room[:16].any() and not room[-16:].any()
+
+
+def test_padded_rows_of_any_length_have_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(orders, "machine", lambda: SMALL)
+    forget()
+    for n in (5, 6):
+        x = xt.zeros((40, 8))[:, :n]
+        assert not xt.plan(xt.zeros((40, n)), softmax(x, 1))._code.kernel.packed

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Collection, Sequence
 from math import prod
 
+from exprten_jit.backends.llvm_run import machine
 from exprten_jit.reducers import AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, UNROLLED_NARROW, rounded_up
 
 from ..expression.shape import Layout
@@ -34,6 +35,8 @@ def folds_first(axes: list[int], same: Same, others: Collection[int] = ()) -> li
     return [*min(itertools.permutations(axes[:-1]), key=repeated), axes[-1]]
 
 
+LEAST_APART = 4  # elements of rows that do not: half a register
+NEAR = 1 << 20  # elements that are in a cache
 PACKED = 16  # rows that lie side by side: as many as a vector has lanes
 
 
@@ -76,9 +79,28 @@ def short_rows(
         enough = k == inner or target.shape[k] >= PACKED
         if enough and 0 < (length := packed_rows(same, target, taken, (TARGET, k))) <= unrolled:
             return around(k), length, True, False
+    if not others and _reads_halves(same) and (moved := _apart(outer, same, target, taken)) and moved[1] <= unrolled:
+        return around(moved[0]), moved[1], True, False
     order, most = around(inner), fits.pop()
     runs = ROW < most <= AS_ONE and packed_rows(same, target, taken, (TARGET, inner)) > 0
     return order, most, False, runs  # however few rows there are: another batch is not to be compiled for
+
+
+def _apart(outer: list[int], same: Same, target: Layout, rows: set[Place]) -> tuple[int, int] | None:
+    """The longest axis along which what is stored lies side by side, and so do the rows that are stored, wherever those lie that are read; and their length."""
+    for k in sorted(outer, key=lambda k: -target.shape[k]):
+        length = packed_rows(same, target, rows, (TARGET, k), apart=True)
+        moved = target.strides[k] == length < ROW  # rows of a line are as good where they lie
+        if length >= LEAST_APART and target.shape[k] >= PACKED and (moved or target.strides[k] == 1):
+            return k, length
+    return None
+
+
+def _reads_halves(same: Same) -> bool:
+    """Whether rows of a few elements that do not follow each other are read by half a register each: in the caches, where vectors are small."""
+    found = same.found
+    size = max((leaf.key.dtype.itemsize for leaf in found.leaves), default=0)
+    return machine().small and size == 4 and max((view.size for view in found.layouts), default=0) < NEAR
 
 
 def _lanes(outer: list[int], same: Same, target: Layout, rows: set[Place]) -> int:
@@ -95,8 +117,8 @@ def _lanes(outer: list[int], same: Same, target: Layout, rows: set[Place]) -> in
     return max(full, key=rank) if full else max(outer, key=lambda k: target.shape[k])
 
 
-def packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place) -> int:
-    """The length of all rows that are folded, where the rows lie side by side wherever their elements do; else 0."""
+def packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place, apart: bool = False) -> int:
+    """The length of all rows that are folded, where the rows lie side by side wherever their elements do, or `apart` where they are only read; else 0."""
     lengths = {extent_of(same, place) for place in rows}
     length = lengths.pop()
     if lengths:
@@ -104,7 +126,11 @@ def packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place) -> i
     for n, view in views_of(same.found, target):
         at = {p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
         along, step = [at[p] for p in rows if p in at], at.get(same.of(inner), 0)
-        if along and step and (along, step) != ([1], length) and abs(step) != 1:
+        nearer = any(
+            0 < abs(s) < abs(step) for p, s in at.items() if p not in rows
+        )  # padded ones have a kernel for all lengths
+        read = apart and view is not target and along == [1] and nearer
+        if along and step and (along, step) != ([1], length) and abs(step) != 1 and not read:
             return 0
     return length
 

@@ -12,6 +12,7 @@ from exprten_jit.kernel import First
 from exprten_jit.reducers import rounded_up
 
 from ..expression.key import Key
+from ..expression.shape import Layout
 from .alone import folds_alone, own_axes, own_of, packed
 from .axes import TARGET, Folded, Same, count_of, views_of
 from .before import LEAST, names_of
@@ -22,7 +23,7 @@ from .flat import flat_axes
 from .gather import WEAK, Gathered
 from .lying import MOST_WOVEN, across, fills_squares, moved_rows, rows_apart
 from .memory_order import Turned, in_memory_order
-from .orders import runs_onto
+from .orders import folded_by, packed_rows, runs_onto
 from .pieces import (
     EXACT,
     FAR,
@@ -52,6 +53,8 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     small = max(view.size for view in given.layouts) < LEAST_ELEMENTS
     if same is None or small or not (given.vectors and given.free):
         return walk
+    if walk.packed and _reads_apart(walk, same, goal):
+        return walk
     onto = runs_onto(walk.axes, same, walk.extents)
     squares = (
         onto is not None and count_of(same) <= TURNED and fills_squares(walk.axes, walk.extents, [onto], same.found)
@@ -80,6 +83,12 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     if key is not None and whole and is_better_whole(turned, first, apart):
         return whole_first(walk, given, turned, names, numbers, key, first, apart) or first or walk
     return first or walk
+
+
+def _reads_apart(walk: Walk, same: Same, goal: Layout) -> bool:
+    """Whether rows that are folded are read where they do not follow each other."""
+    taken = {p for n in same.found.folds for p in folded_by(same, n) if p is not None}
+    return walk.short > 0 and not packed_rows(same, goal, taken, (TARGET, walk.axes[-1]))
 
 
 def _lies_apart(walk: Walk, given: Given, same: Same) -> bool:

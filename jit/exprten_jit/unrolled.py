@@ -18,9 +18,10 @@ from .ir import Axis, Const, Fold, Leaf, Load, Op, Store, Value, components, con
 from .kernel import Kernel
 from .pairs import first_of
 from .reducers import ROW, TABLE, brought_together, identities, reducer_of
-from .rewrite import steps, substitute, walk
+from .rewrite import affine, steps, substitute, walk
 
-# of a leaf, the offsets of the elements of a row; for the next index of the innermost axis each is as many further as there are
+# of a leaf, the offsets of the elements of a row; for the next index of the innermost axis each is as many further as there are, or where they are only read
+# at a distance that is no number
 Group = tuple[Leaf, tuple[Value, ...]]
 WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth
 
@@ -138,12 +139,25 @@ def _groups(stores: Sequence[Store], short: Mapping[Axis, int], inner: Axis) -> 
     for at in every:
         mine = {axis: count for axis, count in short.items() if axis in at.offset.free}
         found = [(steps(at, axis) or 0, count) for axis, count in mine.items()]
-        if (isinstance(at, Load) and at.when is not None) or not (part := packed_part(found, steps(at, inner) or 0)):
+        if isinstance(at, Load) and at.when is not None:
+            continue
+        part = packed_part(found, steps(at, inner) or 0) or (
+            [*_apart(found, at, inner)] if isinstance(at, Load) else []
+        )
+        if not part:
             continue
         axes = list(mine)
         inside, apart = [axes[k] for k in part], [axis for k, axis in enumerate(axes) if k not in part]
         for here in itertools.product(*(range(mine[axis]) for axis in apart)):
             yield at.leaf, _places(at, dict(zip(apart, here, strict=True)), {axis: mine[axis] for axis in inside})
+
+
+def _apart(axes: Sequence[tuple[int, int]], at: Load, inner: Axis) -> list[int]:
+    """The one of axes with their strides and extents along which elements lie side by side, where the next index of another axis is at a distance that is no number."""
+    form = affine(at.offset, inner)
+    if form is None or isinstance(form[0], Const):
+        return []
+    return [k for k, (stride, count) in enumerate(axes) if stride == 1 and count > 1][:1]
 
 
 def packed_part(axes: Sequence[tuple[int, int]], step: int) -> list[int]:

@@ -96,6 +96,8 @@ class Memory(Some):
             return self._pair_load(node, known, where, when)
         if where is not None and self.in_group(node, where):
             return self._group_load(node, known, where)
+        if where is not None and self._lies_apart(node, where):
+            return self._apart_load(node, known, where)
         form = affine(node.offset, where.axis) if where is not None and where.axis in node.offset.free else None
         if where is None or form is None or where.count == 1:
             offset = self._offset(form, known, where) if form and where else known[node.offset].name
@@ -236,6 +238,31 @@ class Memory(Some):
                 rows.append(self._joined(halves))
             for offset, column in zip(offsets[b : b + side], crossed(rows, self._shuffled), strict=True):
                 known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
+
+    def _lies_apart(self, node: Load, where: Where) -> bool:
+        """Whether lanes are elements of rows that do not follow each other, which are read by half a register, of all of their lanes."""
+        if (node.leaf, node.offset) not in self.apart or where.mask is not None or where.count < 4:
+            return False
+        bits = where.count * node.leaf.dtype.computed.bits if node.leaf.dtype.memory == node.leaf.dtype.lane else 0
+        return bits == TWO_HALVES and where.count // 2 <= len(self.apart[node.leaf, node.offset][1])
+
+    def _apart_load(self, node: Load, known: Known, where: Where) -> Lanes:
+        """An element of each row, and all others of these rows, which are known from now on."""
+        t, (leaf, offsets), side = self.text, self.apart[node.leaf, node.offset], where.count // 2
+        form = affine(offsets[0], where.axis)
+        assert form is not None, "rows lie at regular distances"
+        for part in form:
+            self.value(part, known, None)
+        begin, stride = self._pointer(leaf.name, leaf.dtype, self._offset(form, known, where)), known[form[0]].name
+        rows = [t.further(begin, leaf.dtype.memory, t.index("mul", stride, r)) for r in range(where.count)]
+        read = f"load <{side} x {leaf.dtype.memory}>, ptr"
+        for b in blocks_of(len(offsets), side):
+            places = [t.further(row, leaf.dtype.memory, str(b)) for row in rows]
+            halves = [t.let(f"{read} {at}, align {leaf.itemsize}", leaf.dtype.memory, side) for at in places]
+            joined = [self._joined([halves[r], halves[r + side]]) for r in range(side)]
+            for offset, column in zip(offsets[b : b + side], crossed(joined, self._shuffled), strict=True):
+                known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
+        return known[node]
 
     def _store_halves(self, store: Store, columns: Sequence[Lanes], known: Known, where: Where) -> None:
         dtype, side, begin = store.leaf.dtype, where.count // 2, self._group_begins(store, known, where)

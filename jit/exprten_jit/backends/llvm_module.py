@@ -43,7 +43,7 @@ class _Module(InPieces):
         root = self.nest
         for part in root.every:
             self.nest = part if any(part in x.first for x in root.parts) else root
-            self.groups, self.down = groups_of(part), part.kernel.reverse
+            (self.groups, self.apart), self.down = groups_of(part), part.kernel.reverse
             self._part(part, dict(known))
         head = f"internal void @{name}_piece" if root.pieces else f"void @{name}"
         self.functions.append(self._end(f"{head}(ptr %{'given' if room else 'words'}, i64 %threads)"))

@@ -58,6 +58,8 @@ end:
 RANGES = {"minimum": 4, "maximum": 5}  # vrange's immediate operand: which, with the sign that it has
 _HELPERS = {"ipow": _IPOW, "euclid": _EUCLID}
 
+Elements = dict[tuple[Leaf, Value], Group]
+
 
 class Operations:
     """Emits operations into `text`."""
@@ -67,7 +69,8 @@ class Operations:
         self.address: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
         self.given: set[str] = set()  # the names of a kernel's arguments
-        self.groups: dict[tuple[Leaf, Value], Group] = {}  # of an element of each
+        self.groups: Elements = {}  # of an element of each
+        self.apart: Elements = {}  # the same of rows that do not follow each other
         self.behind: dict[tuple[object, ...], str] = {}
         self.splats: dict[Value, Lanes] = {}
         self.flags = " contract" if fast_math else ""  # a * b + c may become one fma
