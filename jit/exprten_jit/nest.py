@@ -364,7 +364,8 @@ Plain = Let | Turn | TurnBack | Squares | Past | Fetch | Bring | Spread | Vector
 
 @dataclass(frozen=True)
 class Nest:
-    """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together. `written`: rows that
+    """A kernel and the statements that run it; `then` those of what follows it. `groups` are read and stored together, `apart` those that are read so
+    whose rows do not follow each other. `written`: rows that
     are folded have no loops. `turned`: the last two loops are in the other order. `folds` are those of the kernel that have others
     written out in them, or are computed by the nests of `first`, which run before, into `room` for so many elements of each leaf;
     each with what it is here; so is what is read and was `brought` before. `offsets` are tables that are made before. All of it is for some elements of the axes of `pieces` at a time.
@@ -382,6 +383,7 @@ class Nest:
     offsets: tuple[Offsets, ...] = ()
     pieces: tuple[Piece, ...] = ()
     brought: tuple[tuple[Value, Value], ...] = ()
+    apart: tuple[Group, ...] = ()
 
     @property
     def known(self) -> list[tuple[Value, Leaf]]:

@@ -33,7 +33,7 @@ from .repeating import as_one_row
 from .rewrite import steps, substitute
 from .squares import inside_of, squares_of, taken_apart
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
-from .unrolled import WRITTEN_OUT, Group, blocked, unrolled
+from .unrolled import WRITTEN_OUT, Group, blocked, rows_apart, unrolled
 from .vectors import LEAST_BITS, cheap, computed, cost_of, roots_of, vector_over
 from .within import masked_tails, written_within
 from .without import without_folds
@@ -62,14 +62,15 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     loops = [(axis, index(0), extent) for axis, extent in opened.axes]
     if vector_axis(opened) is None:
         loops.append((ONE, index(0), index(1)))
-    written = bool(groups) or opened.down > 0
+    apart = rows_apart(kernel)
+    written = bool(groups or apart) or opened.down > 0
     turned = not written and opened.axes != kernel.axes
     opened, inside, folds = written_within(opened)
     body = masked_tails(_open(opened, machine, loops, frozenset(), set()), inside, machine)
     body = rows_past_caches(body, opened, machine, groups)
     if kernel.lined:
         body = in_lines(body, *kernel.lined, machine)
-    return Nest(kernel, tuple(known_first(body)), then, (*groups, *inside), turned, written, folds)
+    return Nest(kernel, tuple(known_first(body)), then, (*groups, *inside), turned, written, folds, apart=apart)
 
 
 def _of_blocks(kernel: Kernel, machine: Machine) -> Nest | None:
@@ -135,7 +136,7 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         return kernel, replace(opened, tiles=False), groups
     alone = _long_enough(kernel, machine) and len(opened.axes) == len(kernel.axes)
     along = alone and not _extremes_of_narrow(kernel) and _in_lanes(kernel, machine)
-    if groups and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
+    if (groups or rows_apart(kernel)) and not along and cost_of(*roots_of(opened.stores)) <= WRITTEN_OUT:
         return kernel, opened, groups
     if kernel.packed and (kernel.within or not any(folds_of(store.value) for store in kernel.stores)):
         kernel = replace(kernel, short=0, packed=False)

@@ -20,8 +20,7 @@ from .pairs import first_of
 from .reducers import ROW, TABLE, brought_together, identities, reducer_of
 from .rewrite import affine, steps, substitute, walk
 
-# of a leaf, the offsets of the elements of a row; for the next index of the innermost axis each is as many further as there are, or where they are only read
-# at a distance that is no number
+# of a leaf, the offsets of the elements of a row; for the next index of the innermost axis each is as many further as there are
 Group = tuple[Leaf, tuple[Value, ...]]
 WRITTEN_OUT = 600  # additions: a statement of more takes longer to compile than its rows are worth
 
@@ -132,6 +131,22 @@ def _across(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
     return brought_together(found, combine, nothing, node.order)
 
 
+def rows_apart(kernel: Kernel) -> tuple[Group, ...]:
+    """The elements of rows that are written out, and read together where they do not follow each other: the next row is at a distance that is no number."""
+    if not kernel.packed or kernel.within or kernel.block:
+        return ()
+    inner, values = kernel.axes[-1][0], [store.value for store in kernel.stores]
+    folds, found = folds_of(*values), dict[Group, None]()
+    extents = {node.extent for node in folds}
+    rows = {node.axis for node in folds} | {axis for axis, extent in kernel.axes[:-1] if extent in extents}
+    for at in walk(*values):
+        if isinstance(at, Load) and at.when is None:
+            mine, form = [axis for axis in rows if axis in at.offset.free], affine(at.offset, inner)
+            if len(mine) == 1 and steps(at, mine[0]) == 1 and form and not isinstance(form[0], Const):
+                found[at.leaf, row_of(at, mine[0], kernel.short)] = None
+    return tuple(found)
+
+
 def _groups(stores: Sequence[Store], short: Mapping[Axis, int], inner: Axis) -> Iterator[Group]:
     """The elements along short axes that are read or stored together."""
     loads = [node for node in walk(*(store.value for store in stores)) if isinstance(node, Load)]
@@ -139,25 +154,12 @@ def _groups(stores: Sequence[Store], short: Mapping[Axis, int], inner: Axis) -> 
     for at in every:
         mine = {axis: count for axis, count in short.items() if axis in at.offset.free}
         found = [(steps(at, axis) or 0, count) for axis, count in mine.items()]
-        if isinstance(at, Load) and at.when is not None:
-            continue
-        part = packed_part(found, steps(at, inner) or 0) or (
-            [*_apart(found, at, inner)] if isinstance(at, Load) else []
-        )
-        if not part:
+        if (isinstance(at, Load) and at.when is not None) or not (part := packed_part(found, steps(at, inner) or 0)):
             continue
         axes = list(mine)
         inside, apart = [axes[k] for k in part], [axis for k, axis in enumerate(axes) if k not in part]
         for here in itertools.product(*(range(mine[axis]) for axis in apart)):
             yield at.leaf, _places(at, dict(zip(apart, here, strict=True)), {axis: mine[axis] for axis in inside})
-
-
-def _apart(axes: Sequence[tuple[int, int]], at: Load, inner: Axis) -> list[int]:
-    """The one of axes with their strides and extents along which elements lie side by side, where the next index of another axis is at a distance that is no number."""
-    form = affine(at.offset, inner)
-    if form is None or isinstance(form[0], Const):
-        return []
-    return [k for k, (stride, count) in enumerate(axes) if stride == 1 and count > 1][:1]
 
 
 def packed_part(axes: Sequence[tuple[int, int]], step: int) -> list[int]:

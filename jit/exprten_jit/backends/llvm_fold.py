@@ -6,15 +6,16 @@ there is more than one block, results wait on a stack for their partners.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..ir import Fold, Value, components, index, load
+from ..ir import Fold, Value, components, index
 from ..nest import ONE, Nest, Reduce, Vector, statements
 from ..placing import CHAINS
 from ..reducers import Order
-from ..rewrite import affine, steps
+from ..rewrite import affine
+from ..unrolled import Group
 from .llvm_accumulators import Row, bodies_of, dtypes_of
 from .llvm_extremes import Extremes, is_quick, is_sought
 from .llvm_memory import Known, Where
@@ -32,7 +33,7 @@ class Folds(Extremes):
         self.nest = nest
         room = (leaf for part in nest.parts for leaf, _ in part.room)  # shared by threads: no row has room beyond it
         self.given = {leaf.name for leaf in (*nest.kernel.leaves, *room)}
-        self.groups, self.apart = groups_of(nest)
+        self.groups, self.apart = groups_of(nest), by_element(nest.apart)
         self.waiting = ""
 
     @property
@@ -297,12 +298,11 @@ def _passes(stmt: Reduce) -> tuple[Reduce, Reduce]:
     return replace(stmt, folds=others, chained=()), again
 
 
-def groups_of(nest: Nest) -> tuple[Elements, Elements]:
-    """For each element of what is read or stored together in the body of a nest, all of these: of rows that lie one behind the other, and of others."""
-    loops = [stmt for stmt in statements(nest.body) if isinstance(stmt, Vector)]
-    found: tuple[Elements, Elements] = {}, {}
-    for leaf, places in (*nest.groups, *(group for stmt in loops for group in stmt.groups)):
-        at = load(leaf, places[0])
-        apart = not any(steps(at, stmt.axis) for stmt in loops)
-        found[apart].update({(leaf, place): (leaf, places) for place in places})
-    return found
+def groups_of(nest: Nest) -> Elements:
+    """For each element of what is read or stored together in the body of a nest, all of these."""
+    loops = (stmt for stmt in statements(nest.body) if isinstance(stmt, Vector))
+    return by_element((*nest.groups, *(group for stmt in loops for group in stmt.groups)))
+
+
+def by_element(groups: Iterable[Group]) -> Elements:
+    return {(group[0], at): group for group in groups for at in group[1]}

@@ -19,7 +19,7 @@ from ..nest import Blocks, Columns, Let, Loop, Nest, Pieces, Reduce, Stmt, Vecto
 from ..reducers import PAIRS, PARTS
 from ..work import GRAIN, MANY, Range, levels, shared, work
 from .llvm_accumulators import Row
-from .llvm_fold import groups_of
+from .llvm_fold import by_element, groups_of
 from .llvm_masked import in_place
 from .llvm_memory import ZERO_ROW, Known, Where
 from .llvm_pieces import InPieces
@@ -43,7 +43,8 @@ class _Module(InPieces):
         root = self.nest
         for part in root.every:
             self.nest = part if any(part in x.first for x in root.parts) else root
-            (self.groups, self.apart), self.down = groups_of(part), part.kernel.reverse
+            self.groups, self.apart = groups_of(part), by_element(part.apart)
+            self.down = part.kernel.reverse
             self._part(part, dict(known))
         head = f"internal void @{name}_piece" if root.pieces else f"void @{name}"
         self.functions.append(self._end(f"{head}(ptr %{'given' if room else 'words'}, i64 %threads)"))
