@@ -14,7 +14,7 @@ from .alone import copy_alone, own_axes, own_of, packed, whole_alone
 from .axes import Place, Same
 from .gather import WEAK
 from .memory_order import Turned, in_target_order
-from .pieces import FILLED, RUN, Tile, cut, extents_of, long_tiles, tiles_of
+from .pieces import FILLED, RUN, Tile, cut, extents_of, is_from_memory, long_tiles, tiles_of
 from .signature import SCRATCH
 from .walk import Given, Walk
 from .whole import FAR_TIMES, fit_pieces, in_pieces, is_dear, is_far, of_any_length, rest_of, uneven_pieces
@@ -34,7 +34,12 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
         return False
     if not is_far(turned):  # of rows that fill no register, where squares are turned without scratch
         row = itertools.takewhile(lambda k: turned.places[k] not in folded, reversed(range(len(shape))))
-        few = machine().small and prod(shape[k] for k in row) <= PART and not is_dear(turned.found)
+        few = (
+            machine().small
+            and not is_from_memory(turned)
+            and prod(shape[k] for k in row) <= PART
+            and not is_dear(turned.found)
+        )
         return few and shape[turned.places.index(outer)] > FILLED
     if inner == outer:
         return FILLED <= shape[-1] <= COLUMNS and beside in folded and stored.places[-2] not in folded
