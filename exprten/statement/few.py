@@ -128,6 +128,7 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> Rows:
 def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> bool:
     """Whether so many rows and columns have no loops at all, for each index of outer axes: a loop of a few steps takes longer than what is done in it, where vectors are small.
     From memory many rows are not seen coming, and rows of whole lines that are `stored` go past the caches in a loop.
+    Of what has an index with it there may be two columns: each comparison is several steps, which blocks take for all elements alone.
     """
     size = max((leaf.key.dtype.itemsize for leaf in same.found.leaves), default=1)
     vectors = rows * -(-columns // machine().words)

@@ -11,6 +11,7 @@ from exprten_jit.backends.llvm_run import machine
 from exprten_jit.kernel import Order
 from exprten_jit.machine import LINE
 from exprten_jit.reducers import FEW
+from exprten_jit.squares import SET_BYTES
 
 from ..expression.shape import Layout
 from .axes import Same
@@ -106,7 +107,7 @@ def narrow_rows(axes: Sequence[int], extents: Sequence[int], target: Layout) -> 
 
 # elements along a target and along a source of squares, where registers are small and memory is not filled
 LEAST_ALONG, LEAST_ACROSS = 11, 8
-SAME_SETS, WAYS = 4096, 8  # bytes from line to line of a set of the first cache, and how many it holds
+WAYS = 8  # lines that a set of the first cache holds
 SQUARE = 8  # rows of a target that are stored next to each other
 Places = Sequence[int]  # elements from the first one
 
@@ -133,7 +134,7 @@ def turned_directly(
     """In which order squares are turned with no scratch, where registers are small: in the caches, if not both the lines of rows of a source, at such places
     along a tile of a target, and those of a target along a tile of a source are more than a set of the first cache holds.
     """
-    if _least_sides(found, count)[0] != LEAST_ALONG:
+    if not _in_halves(found, count):
         return None
     size = widest(found)
     read = any(_in_one_set(places, size) > WAYS for places in sources)
@@ -146,12 +147,16 @@ def turned_directly(
 def _in_one_set(places: Places, size: int) -> int:
     """How many of the lines at some places come into the same set of the first cache at most."""
     lines = {at * size // LINE for at in places}
-    return max(Counter(line % (SAME_SETS // LINE) for line in lines).values(), default=0)
+    return max(Counter(line % (SET_BYTES // LINE) for line in lines).values(), default=0)
+
+
+def _in_halves(found: Gathered, count: int) -> bool:
+    """Whether squares are read by half a register, where few elements on either side fill them: in the caches, where vectors are small."""
+    return machine().small and count < MEMORY // 4 and widest(found) in SQUARED
 
 
 def _least_sides(found: Gathered, count: int) -> tuple[int, int]:
-    near = machine().small and count < MEMORY // 4 and widest(found) in SQUARED
-    return (LEAST_ALONG, LEAST_ACROSS) if near else (MOST_WOVEN + 1, MOST_WOVEN + 1)
+    return (LEAST_ALONG, LEAST_ACROSS) if _in_halves(found, count) else (MOST_WOVEN + 1, MOST_WOVEN + 1)
 
 
 def runs_on_inside(
