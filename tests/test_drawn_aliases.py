@@ -3,55 +3,23 @@
 Operands lie at the beginning or the end of memory between two pages that nobody may touch: what reads beside them ends the process.
 """
 
-import ctypes
 import itertools
 import math
-import mmap
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from guarded import Array, Memories
 
 import exprten as xt
 
-Array = np.ndarray[Any, Any]
 Value = Callable[[Any, Sequence[Any]], Any]  # of a module and operands
 
 SIDES = (1, 1, 1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 33, 64)
 MOST = 1500  # elements of a target
-ROOM = 1 << 18  # bytes of one memory: more than twice what MOST elements and their gaps take
-NOBODY = 0  # PROT_NONE
 OPTIONS = ({"num_threads": 1}, {"vector_bits": 128, "num_threads": 3})
-
-
-class Memories:
-    """Memory between pages that nobody may touch, used again for each draw."""
-
-    def __init__(self) -> None:
-        self._rooms: list[Array] = []
-        self._used = 0
-
-    def clear(self) -> None:
-        self._used = 0
-
-    def take(self, count: int, dtype: np.dtype, at_end: bool) -> Array:
-        if self._used == len(self._rooms):
-            self._rooms.append(_room())
-        room = self._rooms[self._used].view(dtype)
-        assert count <= len(room), "a memory is too small"
-        self._used += 1
-        return room[len(room) - count :] if at_end else room[:count]
-
-
-def _room() -> Array:
-    page, libc = mmap.PAGESIZE, ctypes.CDLL(None)
-    mapped = mmap.mmap(-1, ROOM + 2 * page)
-    base = ctypes.addressof(ctypes.c_char.from_buffer(mapped))
-    for address in (base, base + page + ROOM):
-        assert libc.mprotect(ctypes.c_void_p(address), page, NOBODY) == 0
-    return np.frombuffer(mapped, np.uint8, ROOM, page)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from exprten_jit.reducers import ACROSS, brought_together
-from strategies import WIDE
+from guarded import Memories
+from strategies import SMALL, WIDE
 
 import exprten as xt
 from exprten.statement import few
@@ -281,6 +282,34 @@ def test_where_extremes_of_floats_stand(dtype, columns):
                         found = xt.evaluate(getattr(xt, name)(a, 0)).numpy()
                         want = getattr(np, name)(wide, 0)
                         np.testing.assert_array_equal(found, want, f"{name} of {x.shape} at {bits}, {threads}")
+
+
+@pytest.mark.covering(1)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "int8", "int32"])
+@pytest.mark.parametrize("columns", [2, 3, 5, 6, 7, 11, 13])
+def test_rows_are_read_up_to_the_end_of_memory_and_no_further(columns, dtype):
+    """What is loaded of a row goes on into the next one, but for the last."""
+    memories = Memories()
+    for rows in (4, 8, 17, 18, 23, 40, 300):
+        for items in (1, 2, 5):
+            x = (np.random.default_rng(rows).standard_normal((items, rows, columns)) * 9).round().astype(dtype)
+            some = x.copy()
+            if x.dtype.kind == "f":
+                some[-1, rows // 2, 1] = np.nan
+            for values in (x, some):
+                for at_end in (False, True):
+                    memories.clear()
+                    source = memories.take(values.size, values.dtype, at_end).reshape(values.shape)
+                    source[...] = values
+                    for name in ("argmax", "argmin", "max", "sum"):
+                        with xt.options(vector_bits=SMALL.vector_bits):
+                            found = xt.evaluate(getattr(xt, name)(xt.asarray(source), 1)).numpy()
+                        want = (
+                            np.stack([in_order(y) for y in values]) if name == "sum" else getattr(np, name)(values, 1)
+                        )
+                        if name == "sum" and dtype in ("float16", "int8"):
+                            want = values.astype("float64").sum(1)
+                        np.testing.assert_array_equal(found, want, f"{name} of {values.shape}")
 
 
 @pytest.mark.parametrize("shape", [(9, 7, 3, 4), (2, 2, 3, 33), (5, 20, 2, 8)], ids=str)

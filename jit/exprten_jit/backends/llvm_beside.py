@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeGuard
 
 from ..early import AHEAD_BYTES, begins_behind
 from ..extremes import COMPARED
-from ..ir import Axis, Fold, Load, Value
+from ..ir import Axis, Fold, Load, Op, Value
 from ..nest import Vector
 from ..reducers import halved, in_order, reducer_of
 from ..rewrite import affine, steps
@@ -315,7 +315,9 @@ class Beside(InItems):
         assert begin.items is not None, "lanes of items"
         origins, count = begin.items.each, begin.count
         self._compute_outside(node, inside, begin)
-        packed = [x for x in self._packed(node, axis) if len(origins) >= 2]
+        whole = self._packed(node, axis)
+        over = whole if self._reads_over(items, order.lanes) else []
+        packed = whole if len(origins) >= 2 else []
 
         def place(k: str) -> tuple[Lanes, Items]:
             lanes, each = row(k)
@@ -328,12 +330,17 @@ class Beside(InItems):
 
         def group(k: str) -> list[Row]:
             places = [place(t.index("add", k, n)) for n in range(order.lanes)]
-            found = {
-                x: self._group_of(x, axis, places[0][1], order.lanes) for x in packed if len(origins) >= order.lanes
-            }
-            return [bodies(*each, {x: of[n] for x, of in found.items()}) for n, each in enumerate(places)]
+            found = {x: self._rows_over(x, axis, places[0][1], order.lanes) for x in over}
+            if not over and len(origins) >= order.lanes:
+                found = {x: self._group_of(x, axis, places[0][1], order.lanes) for x in packed}
+            read: list[Known] = [{x: of[n] for x, of in found.items()} for n in range(order.lanes)]
+            first = bodies(*places[0], read[0])
+            numbers = {x: at for x, at in zip(node.bodies, first, strict=True) if _is_number(x, node.axis)}
+            for n, own in enumerate(read[1:], 1):  # of the first row's, not spread again from a scalar
+                own |= {x: self._further_on(at, n) for x, at in numbers.items()}
+            return [first, *(bodies(*at, own) for at, own in zip(places[1:], read[1:], strict=True))]
 
-        lie = self._lie(node, axis, packed)
+        lie = self._lie(node, axis, packed) and not over
         return self._as_they_lie(node, loop, known, items, row) if lie else group, lambda k: bodies(*place(k), {})
 
     def _lie(self, node: Fold, axis: Axis, packed: Sequence[Load]) -> bool:
@@ -372,3 +379,8 @@ class Beside(InItems):
 
 def nothing_fetched(_k: str, _count: int) -> None:
     """Fetches nothing."""
+
+
+def _is_number(x: Value, axis: Axis) -> bool:
+    """Whether a value is the number of a row, as an integer."""
+    return isinstance(x, Op) and x.op == "cast" and x.args[0] is axis and x.dtype.kind in "iu"

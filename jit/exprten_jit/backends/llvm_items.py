@@ -99,7 +99,34 @@ class InItems(Turned):
         if columns < width:
             spread = [min(r * columns + c, rows * columns - 1) for r in range(rows) for c in range(width)]
             found = [self._shuffled(x, x, spread) for x in found]
-        return self._turned(found, rows, width)
+        square = len(found) == rows and columns == width
+        return self._square(found, load.leaf.dtype.itemsize, width) if square else self._turned(found, rows, width)
+
+    def _reads_over(self, items: Items, rows: int) -> bool:
+        """Whether each row of a group is loaded in all lanes that it has, some of which it does not fill: in parts of it a load takes several instructions."""
+        few = self.nest.kernel.few
+        return self.machine.small and is_known(few) and few < items.width <= rows * few
+
+    def _rows_over(self, load: Load, axis: Axis, items: Items, rows: int) -> list[Lanes]:
+        """The next `rows` of each item, one vector for each, in whose last lanes is what lies behind a row; what is loaded ends with the group, which may
+        be the end of memory.
+        """
+        columns, width, found = self.nest.kernel.few, items.width, list[Lanes]()
+        whole = replace(items, some=width)
+        for r in range(rows):
+            back = max(0, (r - rows) * columns + width)
+            each = list[Lanes]()
+            for known in items.each:
+                first = self.text.index("add", known[axis].name, r * columns - back)
+                x = self._one_item(load, axis, {**known, axis: Lanes(first, INDEX_TYPE)}, whole)
+                each.append(self._shuffled(x, x, [min(c + back, width - 1) for c in range(width)]) if back else x)
+            found.append(self._joined(each))
+        return found
+
+    def _further_on(self, numbers: Lanes, by: int) -> Lanes:
+        """Integers that are so much greater."""
+        more = self.splat(Lanes(str(by), numbers.lane), numbers.count)
+        return self.text.let(f"add {numbers}, {more.name}", numbers.lane, numbers.count)
 
     def items_load(self, node: Load, axis: Axis, items: Items) -> Lanes:
         """What a load reads for each item, side by side; the same for all, if it does not depend on the row."""

@@ -8,6 +8,7 @@ from ..dtypes import DTYPES, DType
 from ..ir import Leaf, Value
 from ..machine import Machine
 from ..ops import CASTS, PRIMITIVE
+from ..squares import PART_BYTES
 from ..unrolled import Group
 from .llvm_narrow import decoded, encoded, rounded, to_odd
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
@@ -224,6 +225,41 @@ class Operations:
         starts = range(0, a.count, group)
         units = [at + u for at in starts for u in range(half * group // 2, (half + 1) * group // 2, size)]
         return self._shuffled(a, b, [x + n for u in units for x in (u, a.count + u) for n in range(size)])
+
+    def _square(self, rows: list[Lanes], size: int, each: int = 1) -> list[Lanes]:
+        """As many vectors as they have elements, of `each` lanes of `size` bytes, turned round: element k of vector n becomes element n of vector
+        k. First within the parts of 16 bytes, where that is cheap, then whole parts. Vectors of several squares, a part of 16 bytes of
+        each, have all of them turned.
+        """
+        width = len(rows)
+        part = min(width, PART_BYTES // (size * each))
+        found = {(n, 0): row for n, row in enumerate(rows)}  # the first row, and the first column in each part
+        many = 1
+        while many < part:
+            columns, pairs = part // many, [at for at in found if not at[0] & many]
+            found = {
+                (r, c + half * columns // 2): self._woven(
+                    found[r, c], found[r + many, c], part * each, many * each, half
+                )
+                for r, c in pairs
+                for half in (0, 1)
+            }
+            many *= 2
+        step = 0
+        while many < width:
+            pairs = [at for at in found if not at[0] & many]
+            found = {
+                (r, c + (half * part << step)): self._parts_in_turn(found[r, c], found[r + many, c], part * each, half)
+                for r, c in pairs
+                for half in (0, 1)
+            }
+            many, step = 2 * many, step + 1
+        return [found[0, c] for c in range(width)]
+
+    def _parts_in_turn(self, a: Lanes, b: Lanes, part: int, half: int) -> Lanes:
+        """Every other part of `a`, from part `half` on, and then of `b`."""
+        starts = range(half * part, 2 * a.count, 2 * part)
+        return self._shuffled(a, b, [at + n for at in starts for n in range(part)])
 
     def _halves(self, a: Lanes, b: Lanes, size: int, half: int) -> Lanes:
         """One half of every `size` elements, first of all of `a`, then of all of `b`."""

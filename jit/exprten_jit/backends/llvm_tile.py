@@ -15,8 +15,6 @@ from .llvm_memory import Known
 from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
 
-PART_BYTES = 16  # of a register: shuffles within it are cheap
-
 
 class Tiles(Compared):
     """Emits what turns a tile: squares of as many rows and columns as a vector has lanes."""
@@ -232,38 +230,3 @@ class Tiles(Compared):
         rows, columns = t.index("sub", row, known[stmt.top].name), t.index("sub", column, known[stmt.left].name)
         at = t.index("add", t.index("mul", rows, stmt.length), columns)
         return [self._pointer(leaf.name, leaf.dtype, t.index("add", at, k * stmt.length)) for k in range(stmt.lanes)]
-
-    def _square(self, rows: list[Lanes], size: int, each: int = 1) -> list[Lanes]:
-        """As many vectors as they have elements, of `each` lanes of `size` bytes, turned round: element k of vector n becomes element n of vector
-        k. First within the parts of 16 bytes, where that is cheap, then whole parts. Vectors of several squares, a part of 16 bytes of
-        each, have all of them turned.
-        """
-        width = len(rows)
-        part = min(width, PART_BYTES // (size * each))
-        found = {(n, 0): row for n, row in enumerate(rows)}  # the first row, and the first column in each part
-        many = 1
-        while many < part:
-            columns, pairs = part // many, [at for at in found if not at[0] & many]
-            found = {
-                (r, c + half * columns // 2): self._woven(
-                    found[r, c], found[r + many, c], part * each, many * each, half
-                )
-                for r, c in pairs
-                for half in (0, 1)
-            }
-            many *= 2
-        step = 0
-        while many < width:
-            pairs = [at for at in found if not at[0] & many]
-            found = {
-                (r, c + (half * part << step)): self._parts_in_turn(found[r, c], found[r + many, c], part * each, half)
-                for r, c in pairs
-                for half in (0, 1)
-            }
-            many, step = 2 * many, step + 1
-        return [found[0, c] for c in range(width)]
-
-    def _parts_in_turn(self, a: Lanes, b: Lanes, part: int, half: int) -> Lanes:
-        """Every other part of `a`, from part `half` on, and then of `b`."""
-        starts = range(half * part, 2 * a.count, 2 * part)
-        return self._shuffled(a, b, [at + n for at in starts for n in range(part)])
