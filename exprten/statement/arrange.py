@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from exprten_jit.dtypes import DType
@@ -17,7 +18,7 @@ from ..options import Options
 from . import blocks
 from .axes import Same, count_of, folded, merged
 from .gather import WEAK, Gathered, ones
-from .lying import TILED, across
+from .lying import TILED, across, stays_cached
 from .memory_order import in_memory_order
 from .rest import with_rest
 from .signature import Arranged, Operand, Signature, Ways
@@ -65,7 +66,9 @@ def arrange(
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
     least = TILED if cpu else 2
     other = across(walk.axes, walk.extents, walk.strides[count:], least) if given.loose and not found.indexed else []
-    ways = ways_of(given, walk, over, other)
+    nbytes = max(layout.size * view.key.dtype.itemsize for view, layout in zip(views, layouts, strict=True))
+    cached = cpu and stays_cached(walk.extents, [n for _, n in rows], nbytes)
+    ways = replace(ways_of(given, walk, over, other), cached=cached)
     operands, unknown = _operands(
         [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))],
         [view.key.dtype for view in views],

@@ -159,6 +159,18 @@ def _least_sides(found: Gathered, count: int) -> tuple[int, int]:
     return (LEAST_ALONG, LEAST_ACROSS) if _in_halves(found, count) else (MOST_WOVEN + 1, MOST_WOVEN + 1)
 
 
+CACHED_BYTES = 2 << 20  # of the largest operand: nothing is fetched early, nor stored past the caches, of less
+LONG_LOOP = 512  # elements of a loop beside which it takes no time to ask
+
+
+def stays_cached(extents: Sequence[int], folded: Collection[int], nbytes: int) -> bool:
+    """Whether the kernel is one that never fetches early, nor stores past the caches, and does not ask whether to: where no operand is larger than `nbytes`, and
+    the loops inside of others are so short that asking takes long.
+    """
+    loops = [*extents[-1:], *folded]
+    return len(extents) + len(folded) > 1 and max(loops, default=0) <= LONG_LOOP and nbytes < CACHED_BYTES
+
+
 def runs_on_inside(
     axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]], across: Sequence[int]
 ) -> int | None:

@@ -141,6 +141,7 @@ class Ways:
     first: First = ()  # room for folds that others need again, by the names of extents
     flat: Flat | None = None  # axes that are taken as one
     rest: Rest | None = None  # what is left when all folds are computed before
+    cached: bool = False  # all of it stays in the caches
 
     def of_kernel(self, leaves: Sequence[Leaf]) -> dict[str, Any]:
         """The same as fields of a kernel with these leaves."""

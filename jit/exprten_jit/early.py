@@ -48,7 +48,7 @@ def fetched_early(
     axis, size = loops[-1][0], kernel.stores[0].leaf.itemsize
     block = prod((high for _, _, high in loops[:-1]), start=apply("minimum", columns[2], loops[-1][2]))
     near = block < NEAR_BYTES // size
-    far = kernel.every >= FAR_BYTES // size
+    far = kernel.far(kernel.every, FAR_BYTES // size)
     following, known = _following(kernel, loops, bound, columns, near), bound.union(columns, (a for a, *_ in loops))
 
     def within(stmt: Stmt) -> list[Stmt]:
@@ -82,15 +82,14 @@ def next_row(
         found = [x for node in folds for x in computed(node.bodies, along) if _fetchable(x, [row], along, bound)]
         loads += [load(x.leaf, substitute(x.offset, {along: axis})) for x in found]
     ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in lines_of(loads)))
-    far = both(kernel.every >= FAR_BYTES // (size * max(kernel.down, 1)), extent < NEAR_BYTES // size)
+    far = both(kernel.far(kernel.every, FAR_BYTES // (size * max(kernel.down, 1))), extent < NEAR_BYTES // size)
     apart = _apart(loads, [loops[-1], (axis, index(0), extent)])
     return _with(stmt, ahead, both(far, apart)) if ahead and apart is not FALSE else [stmt]
 
 
 def next_rows(stmts: Sequence[Stmt], kernel: Kernel, rows: Axis, further: Value) -> list[Stmt]:
     """Loops that store short rows, which fetch what is read, and stored, so many rows `further`."""
-    size = kernel.stores[0].leaf.itemsize
-    far = kernel.every >= FAR_BYTES // size
+    far = kernel.far(kernel.every, FAR_BYTES // kernel.stores[0].leaf.itemsize)
 
     def within(stmt: Stmt) -> list[Stmt]:
         if isinstance(stmt, Loop | Columns):
@@ -113,7 +112,7 @@ def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | 
     """
     loops = [(a, index(0), high) for a, high in kernel.axes if a in bound]
     where = [n for n, s in enumerate(placed) if isinstance(s, Reduce) and s.lanes > 1]
-    if kernel.reverse:
+    if kernel.reverse or kernel.cached:
         return list(placed)
     if not loops:
         return [x for s in placed for x in _fetching_on(s, kernel, FALSE)]
@@ -197,11 +196,11 @@ def _read(stmt: Reduce) -> list[Load]:
 
 
 def packed_rows(
-    stmt: Stmt, many: int, axis: Axis, extent: Value, count: Value, outer: Sequence[Axis] = ()
+    stmt: Stmt, many: int, axis: Axis, extent: Value, kernel: Kernel, outer: Sequence[Axis] = ()
 ) -> list[Stmt]:
     """The loop along packed rows of `many` elements, each of which is read by columns: it fetches what comes two pages later, if so many follow, or those of the next
     index of the last of the `outer` axes do. Where it is the target that has such rows, what is read are as many longer ones: fetched as they lie, not as they are
-    read. There are `count` rows in all loops and pieces.
+    read. There are as many rows as the `kernel` has elements in all loops and pieces.
     """
     if not isinstance(stmt, Vector) or stmt.lanes == 1 or not many:
         return [stmt]
@@ -215,7 +214,7 @@ def packed_rows(
         return [stmt]
     nbytes = many * max(leaf.itemsize for leaf in rows)
     shifts: dict[Axis, Value] = {axis: index(ON_FURTHER // nbytes)}
-    far = count >= FAR_BYTES // nbytes
+    far = kernel.far(kernel.every, FAR_BYTES // nbytes)
     if outer and (run_on := _run_on(rows, outer[-1], extent, many)) is not None:
         on_it, further = _either(follow, run_on), _rows_on(ON_FURTHER // nbytes, extent)
         aside = index(0)  # indices of the last outer axis that are none, as what lies behind is of the one before
@@ -261,7 +260,7 @@ def lying_rows(stmt: Stmt, kernel: Kernel, axis: Axis, extent: Value, bound: Con
     size = max(x.leaf.itemsize for x in found)
     along, on = extent >= ON_FURTHER // wide, ON_FURTHER // size
     there: dict[Value, Value]
-    far = kernel.every >= FAR_BYTES // (kernel.down * max(wide, size))
+    far = kernel.far(kernel.every, FAR_BYTES // (kernel.down * max(wide, size)))
     if not outer:
         far, there = both(far, along), {axis: axis + on}
     elif size < wide:
@@ -281,6 +280,8 @@ def _rows_on(elements: int, extent: Value) -> Value:
 
 def _with(stmt: Vector, ahead: tuple[Load, ...], far: Value) -> list[Stmt]:
     """A loop that fetches `ahead` where it is `far`, after what that needs."""
+    if far is FALSE:
+        return [stmt]
     lets = [Let(value, early=True) for value in forms(ahead, stmt.axis) if value.free]
     return [*lets, Let(far, early=True), replace(stmt, ahead=ahead, far=far)]
 

@@ -58,7 +58,7 @@ class Tiles:
         self.machine, self.columns, self.rows = machine, columns, rows
         self.original, size = kernel, kernel.stores[0].leaf.itemsize
         self.within = kernel.flat.within if kernel.flat else ()
-        self.far, self.past = kernel.every >= FAR_BYTES // size, past
+        self.far, self.past = kernel.far(kernel.every, FAR_BYTES // size), past
         self.length = columns.most + MOST_LANES  # elements of a row of scratch: a vector more
         self.along_rows, self.made_in_lines = along_rows, bool(along_rows) and columns.beyond is not None
         self.joined = self._joined()
@@ -328,7 +328,7 @@ class Tiles:
     def _fetching(self) -> list[Fetch]:
         """What fetches the same row of a target in a later tile; scratch is in a cache."""
         original, store = self.original.stores[0], self.kernel.stores[0]
-        if store.leaf not in self.original.leaves:
+        if store.leaf not in self.original.leaves or self.far is FALSE:
             return []
         first = substitute(store.offset, {COLUMN: index(0)})
         later = load(store.leaf, first + self._further(load(original.leaf, original.offset)))
@@ -341,7 +341,8 @@ class Tiles:
             return []
         done, stores, within = set(done), tuple(self.made), bound | {COLUMN}
         body = loop_over(self.kernel, self.machine, ROW, index(0), self.rows.many, stores, within, done)
-        fetching = [Fetch(tuple(self.later), self.read_again, self.rows.many)] if self.later else []
+        again = bool(self.later) and self.read_again is not FALSE
+        fetching = [Fetch(tuple(self.later), self.read_again, self.rows.many)] if again else []
         return [Loop(COLUMN, self.columns.reach, (*fetching, *body))]
 
     def _placed(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
-from .ir import Axis, Leaf, Param, Size, Store, Value, index
+from .ir import FALSE, Axis, Leaf, Param, Size, Store, Value, index
 
 First = tuple[tuple[tuple[str, ...], int, int], ...]  # names of extents, bytes at each place, few columns
 
@@ -111,6 +111,7 @@ class Kernel:
     others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
     `flat`: axes that are taken as one. `rest`: what is left when all folds are computed before, where there is room for them. `times`: in so many
     pieces, of which it sees one. `lined`: how many elements of its last loop are a piece's own, and whether rows of the target begin with them: lines that begin in them are stored.
+    `cached`: all of it stays in the caches, and is neither fetched early nor stored past them.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -146,6 +147,7 @@ class Kernel:
     rest: Rest | None = None
     times: Value | None = None
     lined: tuple[Value, Value] | None = None
+    cached: bool = False
 
     @property
     def every(self) -> Value:
@@ -155,6 +157,10 @@ class Kernel:
     def folded(self, extent: Value) -> Value:
         """How many elements it folds along axes of an extent."""
         return self.every if extent in {n for _, n in self.axes} else self.every * extent
+
+    def far(self, elements: Value, many: int) -> Value:
+        """Whether it runs over so many elements, of which those that come later are fetched then."""
+        return FALSE if self.cached else elements >= many
 
     @property
     def written(self) -> int:

@@ -41,6 +41,8 @@ from .without import without_folds
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
+    if kernel.cached:
+        machine = replace(machine, streams=False)
     if kernel.block and (nest := _of_blocks(kernel, machine)):
         return nest
     if kernel.rest:
@@ -54,7 +56,7 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
     if before := beforehand(kernel):
         return _after(before, kernel, machine)
     kernel = _left(kernel) if kernel.first else kernel
-    then = schedule(kernel.then, machine) if kernel.then else None
+    then = schedule(replace(kernel.then, cached=kernel.cached), machine) if kernel.then else None
     kernel = other_inside(kernel)
     kernel, opened, groups = _rows(kernel, machine)
     if kernel.columns:
@@ -88,12 +90,12 @@ def _after(before: Beforehand, kernel: Kernel, machine: Machine) -> Nest:
     """The loop nests of what is computed before, and of what is left."""
     nest, back = Nest(kernel, ()), {here: given for given, here in before.folds}
     if before.kernel is not None:
-        nest = schedule(_left(before.kernel), machine)
+        nest = schedule(replace(_left(before.kernel), cached=kernel.cached), machine)
     return replace(
         nest,
         kernel=replace(nest.kernel, axes=kernel.axes, stores=kernel.stores, rest=kernel.rest),
         folds=(*before.folds, *((substitute(given, back), here) for given, here in nest.folds)),
-        first=tuple(schedule(part, machine) for part in before.parts),
+        first=tuple(schedule(replace(part, cached=kernel.cached), machine) for part in before.parts),
         room=before.room,
         pieces=before.pieces,
         brought=before.brought,
@@ -234,7 +236,7 @@ def _open(
         *rest, last = _innermost(kernel, machine, axis, low, high, bound, done)
         if kernel.packed:
             outer = [a for a, _ in kernel.axes if a is not axis and a in bound]
-            return [*placed, *rest, *packed_rows(last, kernel.written, axis, high, kernel.every, outer)]
+            return [*placed, *rest, *packed_rows(last, kernel.written, axis, high, kernel, outer)]
         if kernel.down and (fetching := lying_rows(last, kernel, axis, high, bound)):
             return [*placed, *rest, *fetching]
         if axis is ONE:

@@ -250,8 +250,8 @@ def taken_apart(
     *before, vector = loop_over(inner, machine, column, first, last, stores, bound, done)
     assert isinstance(vector, Vector), "a loop"
     groups = dict.fromkeys((x.leaf, row_of(x, row, many)) for x in rows)
-    count = replace(kernel, axes=tuple(loop for loop in kernel.axes if loop[0] is not row)).every
-    return [*before, *packed_rows(replace(vector, groups=tuple(groups)), many, column, last, count)]
+    others = replace(kernel, axes=tuple(loop for loop in kernel.axes if loop[0] is not row))
+    return [*before, *packed_rows(replace(vector, groups=tuple(groups)), many, column, last, others)]
 
 
 def _has_folds(values: Sequence[Value], *axes: Axis) -> bool:
@@ -259,7 +259,7 @@ def _has_folds(values: Sequence[Value], *axes: Axis) -> bool:
 
 
 def _far(kernel: Kernel) -> Value:
-    return kernel.every >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
+    return kernel.far(kernel.every, FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize)
 
 
 def _of_rows(

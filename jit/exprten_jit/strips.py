@@ -77,7 +77,8 @@ class Stripping:
         close = FALSE if self.kernel.few else self._close(node, bodies)
         size = max(dtype.itemsize for dtype in node.dtypes)
         ahead = self._ahead(group, rows, close, size, *(WIDE if cheap else DEAR_WIDE))
-        far = self.kernel.folded(node.extent) >= FAR_BYTES // max((x.leaf.itemsize for x in ahead), default=1)
+        every, widest = self.kernel.folded(node.extent), max((x.leaf.itemsize for x in ahead), default=1)
+        far = self.kernel.far(every, FAR_BYTES // widest)
         rest = [group[0]]
         for t, xs in zip(there[1:], group[1:], strict=True):
             rest.append(tuple(apply("where", t, x, nothing) for x, nothing in zip(xs, identity, strict=True)))
@@ -211,7 +212,7 @@ class Stripping:
         stores = tuple(Store(leaf, offset, value) for leaf, value in zip(leaves, values, strict=True))
         *before, vector = loop_over(self.kernel, self.machine, self.axis, self.start, self.end, stores, bound, done)
         assert isinstance(vector, Vector)
-        if not ahead or vector.lanes == 1:
+        if not ahead or vector.lanes == 1 or far is FALSE:
             return (*before, vector)
         for fetching in place([*([far] if far else []), *forms(ahead, self.axis)], self.machine, bound, done):
             before.append(replace(fetching, early=True) if isinstance(fetching, Let) else fetching)

@@ -14,7 +14,7 @@ from .cuts import cuts_of
 from .derived import apply
 from .dtypes import INDEX
 from .folds import folds_of
-from .ir import Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local
+from .ir import FALSE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, local
 from .kernel import Kernel
 from .machine import LINE, Machine
 from .nest import SIDE, Fetch, Past, Turn, TurnBack
@@ -90,7 +90,7 @@ class Tile:
             x for x in loads if x.when is None and row in x.offset.free and steps(x, column) == 1 and not x.leaf.pairs
         ]
         found = dict.fromkeys(load(x.leaf, substitute(x.offset, following)) for x in along)
-        return Fetch(tuple(found), both(self.far, right - left >= SIDE)) if found else None
+        return Fetch(tuple(found), both(self.far, right - left >= SIDE)) if found and self.far is not FALSE else None
 
 
 def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: frozenset[Axis | Local]) -> Tile | None:
@@ -103,7 +103,7 @@ def tile_of(kernel: Kernel, machine: Machine, row: Axis, column: Axis, bound: fr
     loads = found[1] if found and found[0] is row else []
     if not loads and not tile:
         return None
-    far = kernel.every >= FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize
+    far = kernel.far(kernel.every, FAR_BYTES // kernel.stores[0].leaf.dtype.itemsize)
     along, names = (row, NAMES[:2]) if tile else (column, NAMES[2:])
     past = past_of(kernel, machine, (along, index(0), dict(kernel.axes)[along]), *names, far)
     made = Tile(inside, (), saved, (), past, far, bool(tile))

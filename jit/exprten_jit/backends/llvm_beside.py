@@ -198,7 +198,7 @@ class Beside(InItems):
         t, few = self.text, self.nest.kernel.few
         packed = [x for x in self._packed(node, at.axis) if x.leaf.name in self.given]
         loads = packed or [x for x in computed(node.bodies, at.axis) if self._in_rows(x, node, at.axis)]
-        if not few or not loads:
+        if not few or not loads or self.nest.kernel.cached:
             return nothing_fetched
         nbytes = (few if packed else self.row_lanes) * loads[0].leaf.dtype.itemsize  # of a row
         far = self._far(node, loads, at.axis, rows, known)
@@ -225,7 +225,7 @@ class Beside(InItems):
         begins.
         """
         t, kernel, size = self.text, self.nest.kernel, max(x.leaf.itemsize for x in loads)
-        much = self.value(kernel.folded(node.extent) >= FAR_BYTES // size, dict(known), None).name
+        much = self.value(kernel.far(kernel.folded(node.extent), FAR_BYTES // size), dict(known), None).name
         on = t.let(f"icmp sge i64 {rows}, {AHEAD_BYTES // (kernel.few * size)}", "i1").name
         outer = [a for a, _ in kernel.axes if a is not at and all(a in x.offset.free for x in loads)]
         if outer:

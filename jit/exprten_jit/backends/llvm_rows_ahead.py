@@ -41,7 +41,7 @@ class RowsAhead(Folds):
         loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.leaf.name in self.given]
         loads = [x for x in loads if x.when is None and where.axis in x.offset.free and steps(x, node.axis) == 1]
         loads = lines_of(loads)
-        if not loads:
+        if not loads or self.nest.kernel.cached:
             return
         nbytes, size, kernel = self.most * loads[0].leaf.itemsize, loads[0].leaf.itemsize, self.nest.kernel
         every = kernel.folded(node.extent) >= FAR_BYTES // size
