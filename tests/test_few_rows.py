@@ -271,8 +271,7 @@ def test_one_kernel_for_any_number_of_columns(monkeypatch):
     assert [kernel((k, 1000)).down for k in COUNTS] == [2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0]
     cheap = [xt.plan(xt.zeros(1000), xt.max(xt.zeros((k, 1000)), 0))._code.kernel.down for k in COUNTS]
     assert cheap == [2, 3, 4, 5, 6, 7, 8, 9, 17, 18, 0]
-    assert kernel((3, 16)) == kernel((3, 500))
-    assert kernel((3, 600)) == kernel((3, 70_000))
+    assert kernel((3, 16)) == kernel((3, 70_000))
     assert [kernel((5, 3, n), 1).down for n in (8, 12, 1000)] == [0, 3, 3]
     assert [kernel((5, 8, n), 1).down for n in (8, 9, 1000)] == [0, 8, 8]
     parts = [

@@ -182,11 +182,16 @@ def _kernel(arranged: Arranged, s: Statement) -> tuple[Kernel, Arranged]:
         return found, arranged
     with _turns.of(signature), in_room():
         kernel = _kernels.get(signature) or _loaded(signature, before)
-        if kernel is None:
-            if not may_compile():
+        if kernel is None and not may_compile():
+            kernel = _kernels.get(
+                replace(signature, cached=not signature.cached)
+            )  # right for any size, if not the fastest
+            if kernel is None:
                 raise CompileError(f"no_compile: {s} has no kernel yet; {_difference(signature)}")
-            kernel = _compiled(lowered or _lowered(before, s), signature)
-        _kernels[signature] = kernel
+            counters.hits += 1
+        else:
+            kernel = kernel or _compiled(lowered or _lowered(before, s), signature)
+            _kernels[signature] = kernel
     _check_positions(kernel, arranged, s)
     return kernel, arranged
 

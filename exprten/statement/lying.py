@@ -161,14 +161,15 @@ def _least_sides(found: Gathered, count: int) -> tuple[int, int]:
 
 CACHED_BYTES = 2 << 20  # of the largest operand: nothing is fetched early, nor stored past the caches, of less
 LONG_LOOP = 512  # elements of a loop beside which it takes no time to ask
+NESTED = 3  # loops
 
 
 def stays_cached(extents: Sequence[int], folded: Collection[int], nbytes: int) -> bool:
-    """Whether the kernel is one that never fetches early, nor stores past the caches, and does not ask whether to: where no operand is larger than `nbytes`, and
-    the loops inside of others are so short that asking takes long.
+    """Whether the kernel is one that never fetches early, nor stores past the caches, and does not ask whether to: of several loops, the innermost of which are so short that
+    asking takes long, and of operands that have no more than `nbytes`.
     """
     loops = [*extents[-1:], *folded]
-    return len(extents) + len(folded) > 1 and max(loops, default=0) <= LONG_LOOP and nbytes < CACHED_BYTES
+    return len(extents) + len(folded) >= NESTED and max(loops, default=0) <= LONG_LOOP and nbytes < CACHED_BYTES
 
 
 def runs_on_inside(

@@ -3,6 +3,7 @@ declare i64 @llvm.smin.i64(i64, i64)
 declare <8 x float> @llvm.masked.load.v8f32.p0(ptr, i32 immarg, <8 x i1>, <8 x float>)
 declare i64 @llvm.ctlz.i64(i64, i1)
 declare float @llvm.sqrt.f32(float)
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare void @llvm.masked.store.v8f32.p0(<8 x float>, ptr, i32 immarg, <8 x i1>)
 declare void @parallel(ptr, ptr, i64, i64, i64)
 define internal void @loop0(ptr %context, i64 %low, i64 %high) nounwind {
@@ -158,7 +159,7 @@ after17:
 after14:
   br label %while18
 while18:
-  %v110 = phi i64 [ %v25, %after14 ], [ %v295, %after37 ]
+  %v110 = phi i64 [ %v25, %after14 ], [ %v315, %after41 ]
   %v111 = icmp slt i64 %v110, %v26
   br i1 %v111, label %body19, label %after20
 body19:
@@ -262,135 +263,167 @@ after29:
 after26:
   %v187 = mul i64 %v110, %v14
   %v188 = mul i64 %v110, %v18
-  %v189 = sub i64 %v115, %v31
-  %v190 = and i64 %v189, -8
-  %v191 = add i64 %v31, %v190
-  %v192 = and i64 %v189, -32
-  %v193 = add i64 %v31, %v192
+  %v189 = add i64 %v110, 1
+  %v190 = mul i64 %v189, %v18
+  %v191 = mul i64 %v10, %v12
+  %v192 = icmp sge i64 %v191, 2097152
+  %v193 = icmp slt i64 %v115, 65536
+  %v194 = and i1 %v192, %v193
+  %v195 = icmp ne i64 %v18, %v115
+  %v196 = and i1 %v194, %v195
+  %v197 = sub i64 %v115, %v31
+  %v198 = and i64 %v197, -8
+  %v199 = add i64 %v31, %v198
+  %v200 = and i64 %v197, -32
+  %v201 = add i64 %v31, %v200
   br label %loop30
 loop30:
-  %v194 = phi i64 [ %v31, %after26 ], [ %v195, %body31 ]
-  %v196 = icmp slt i64 %v194, %v193
-  br i1 %v196, label %body31, label %after32
+  %v202 = phi i64 [ %v31, %after26 ], [ %v203, %after34 ]
+  %v204 = icmp slt i64 %v202, %v201
+  br i1 %v204, label %body31, label %after32
 body31:
-  %v197 = add i64 %v194, 8
-  %v198 = add i64 %v194, 16
-  %v199 = add i64 %v194, 24
-  %v200 = add i64 %v35, %v194
-  %v201 = getelementptr float, ptr %v28, i64 %v200
-  %v202 = load <8 x float>, ptr %v201, align 4
-  %v203 = add i64 %v35, %v197
-  %v204 = getelementptr float, ptr %v28, i64 %v203
-  %v205 = load <8 x float>, ptr %v204, align 4
-  %v206 = add i64 %v35, %v198
-  %v207 = getelementptr float, ptr %v28, i64 %v206
-  %v208 = load <8 x float>, ptr %v207, align 4
-  %v209 = add i64 %v35, %v199
-  %v210 = getelementptr float, ptr %v28, i64 %v209
-  %v211 = load <8 x float>, ptr %v210, align 4
-  %v212 = add i64 %v188, %v194
-  %v213 = getelementptr float, ptr %v6, i64 %v212
-  %v214 = load <8 x float>, ptr %v213, align 4
-  %v215 = add i64 %v188, %v197
-  %v216 = getelementptr float, ptr %v6, i64 %v215
-  %v217 = load <8 x float>, ptr %v216, align 4
-  %v218 = add i64 %v188, %v198
-  %v219 = getelementptr float, ptr %v6, i64 %v218
-  %v220 = load <8 x float>, ptr %v219, align 4
-  %v221 = add i64 %v188, %v199
-  %v222 = getelementptr float, ptr %v6, i64 %v221
-  %v223 = load <8 x float>, ptr %v222, align 4
-  %v224 = fmul <8 x float> %v202, %v214
-  %v225 = fmul <8 x float> %v205, %v217
-  %v226 = fmul <8 x float> %v208, %v220
-  %v227 = fmul <8 x float> %v211, %v223
-  %v228 = add i64 %v35, %v194
-  %v229 = getelementptr float, ptr %v27, i64 %v228
+  br i1 %v196, label %then33, label %after34
+then33:
+  %v205 = add i64 %v190, %v202
+  %v206 = getelementptr float, ptr %v6, i64 %v205
+  call void @llvm.prefetch.p0(ptr %v206, i32 0, i32 2, i32 1)
+  %v207 = add i64 %v202, 16
+  %v208 = add i64 %v190, %v207
+  %v209 = getelementptr float, ptr %v6, i64 %v208
+  call void @llvm.prefetch.p0(ptr %v209, i32 0, i32 2, i32 1)
+  br label %after34
+after34:
+  %v210 = add i64 %v202, 8
+  %v211 = add i64 %v202, 16
+  %v212 = add i64 %v202, 24
+  %v213 = add i64 %v35, %v202
+  %v214 = getelementptr float, ptr %v28, i64 %v213
+  %v215 = load <8 x float>, ptr %v214, align 4
+  %v216 = add i64 %v35, %v210
+  %v217 = getelementptr float, ptr %v28, i64 %v216
+  %v218 = load <8 x float>, ptr %v217, align 4
+  %v219 = add i64 %v35, %v211
+  %v220 = getelementptr float, ptr %v28, i64 %v219
+  %v221 = load <8 x float>, ptr %v220, align 4
+  %v222 = add i64 %v35, %v212
+  %v223 = getelementptr float, ptr %v28, i64 %v222
+  %v224 = load <8 x float>, ptr %v223, align 4
+  %v225 = add i64 %v188, %v202
+  %v226 = getelementptr float, ptr %v6, i64 %v225
+  %v227 = load <8 x float>, ptr %v226, align 4
+  %v228 = add i64 %v188, %v210
+  %v229 = getelementptr float, ptr %v6, i64 %v228
   %v230 = load <8 x float>, ptr %v229, align 4
-  %v231 = add i64 %v35, %v197
-  %v232 = getelementptr float, ptr %v27, i64 %v231
+  %v231 = add i64 %v188, %v211
+  %v232 = getelementptr float, ptr %v6, i64 %v231
   %v233 = load <8 x float>, ptr %v232, align 4
-  %v234 = add i64 %v35, %v198
-  %v235 = getelementptr float, ptr %v27, i64 %v234
+  %v234 = add i64 %v188, %v212
+  %v235 = getelementptr float, ptr %v6, i64 %v234
   %v236 = load <8 x float>, ptr %v235, align 4
-  %v237 = add i64 %v35, %v199
-  %v238 = getelementptr float, ptr %v27, i64 %v237
-  %v239 = load <8 x float>, ptr %v238, align 4
-  %v240 = fadd <8 x float> %v224, %v230
-  %v241 = fadd <8 x float> %v225, %v233
-  %v242 = fadd <8 x float> %v226, %v236
-  %v243 = fadd <8 x float> %v227, %v239
-  %v244 = add i64 %v187, %v194
-  %v245 = getelementptr float, ptr %v2, i64 %v244
-  store <8 x float> %v240, ptr %v245, align 4
-  %v246 = add i64 %v187, %v197
-  %v247 = getelementptr float, ptr %v2, i64 %v246
-  store <8 x float> %v241, ptr %v247, align 4
-  %v248 = add i64 %v187, %v198
-  %v249 = getelementptr float, ptr %v2, i64 %v248
-  store <8 x float> %v242, ptr %v249, align 4
-  %v250 = add i64 %v187, %v199
-  %v251 = getelementptr float, ptr %v2, i64 %v250
-  store <8 x float> %v243, ptr %v251, align 4
-  %v195 = add nsw i64 %v194, 32
+  %v237 = fmul <8 x float> %v215, %v227
+  %v238 = fmul <8 x float> %v218, %v230
+  %v239 = fmul <8 x float> %v221, %v233
+  %v240 = fmul <8 x float> %v224, %v236
+  %v241 = add i64 %v35, %v202
+  %v242 = getelementptr float, ptr %v27, i64 %v241
+  %v243 = load <8 x float>, ptr %v242, align 4
+  %v244 = add i64 %v35, %v210
+  %v245 = getelementptr float, ptr %v27, i64 %v244
+  %v246 = load <8 x float>, ptr %v245, align 4
+  %v247 = add i64 %v35, %v211
+  %v248 = getelementptr float, ptr %v27, i64 %v247
+  %v249 = load <8 x float>, ptr %v248, align 4
+  %v250 = add i64 %v35, %v212
+  %v251 = getelementptr float, ptr %v27, i64 %v250
+  %v252 = load <8 x float>, ptr %v251, align 4
+  %v253 = fadd <8 x float> %v237, %v243
+  %v254 = fadd <8 x float> %v238, %v246
+  %v255 = fadd <8 x float> %v239, %v249
+  %v256 = fadd <8 x float> %v240, %v252
+  %v257 = add i64 %v187, %v202
+  %v258 = getelementptr float, ptr %v2, i64 %v257
+  store <8 x float> %v253, ptr %v258, align 4
+  %v259 = add i64 %v187, %v210
+  %v260 = getelementptr float, ptr %v2, i64 %v259
+  store <8 x float> %v254, ptr %v260, align 4
+  %v261 = add i64 %v187, %v211
+  %v262 = getelementptr float, ptr %v2, i64 %v261
+  store <8 x float> %v255, ptr %v262, align 4
+  %v263 = add i64 %v187, %v212
+  %v264 = getelementptr float, ptr %v2, i64 %v263
+  store <8 x float> %v256, ptr %v264, align 4
+  %v203 = add nsw i64 %v202, 32
   br label %loop30
 after32:
-  %v252 = icmp sge i64 %v189, 8
-  %v253 = icmp eq ptr %v6, %v2
-  %v254 = or i1 false, %v253
-  %v255 = xor i1 %v254, true
-  %v256 = and i1 %v252, %v255
-  %v257 = select i1 %v256, i64 %v115, i64 %v191
-  %v258 = sub i64 %v115, 8
-  br label %loop33
-loop33:
-  %v259 = phi i64 [ %v193, %after32 ], [ %v260, %body34 ]
-  %v261 = icmp slt i64 %v259, %v257
-  br i1 %v261, label %body34, label %after35
-body34:
-  %v262 = call i64 @llvm.smin.i64(i64 %v259, i64 %v258)
-  %v263 = add i64 %v35, %v262
-  %v264 = getelementptr float, ptr %v28, i64 %v263
-  %v265 = load <8 x float>, ptr %v264, align 4
-  %v266 = add i64 %v188, %v262
-  %v267 = getelementptr float, ptr %v6, i64 %v266
-  %v268 = load <8 x float>, ptr %v267, align 4
-  %v269 = fmul <8 x float> %v265, %v268
-  %v270 = add i64 %v35, %v262
-  %v271 = getelementptr float, ptr %v27, i64 %v270
-  %v272 = load <8 x float>, ptr %v271, align 4
-  %v273 = fadd <8 x float> %v269, %v272
-  %v274 = add i64 %v187, %v262
-  %v275 = getelementptr float, ptr %v2, i64 %v274
-  store <8 x float> %v273, ptr %v275, align 4
-  %v260 = add nsw i64 %v259, 8
-  br label %loop33
-after35:
-  %v276 = icmp slt i64 %v257, %v115
-  br i1 %v276, label %then36, label %after37
-then36:
-  %v277 = sub i64 %v115, %v257
-  %v278 = trunc i64 %v277 to i32
-  %v279 = insertelement <8 x i32> poison, i32 %v278, i32 0
-  %v280 = shufflevector <8 x i32> %v279, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v281 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v280
-  %v282 = add i64 %v35, %v257
-  %v283 = getelementptr float, ptr %v28, i64 %v282
-  %v284 = load <8 x float>, ptr %v283, align 4
-  %v285 = add i64 %v188, %v257
-  %v286 = getelementptr float, ptr %v6, i64 %v285
-  %v287 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v286, i32 4, <8 x i1> %v281, <8 x float> zeroinitializer)
-  %v288 = fmul <8 x float> %v284, %v287
-  %v289 = add i64 %v35, %v257
-  %v290 = getelementptr float, ptr %v27, i64 %v289
-  %v291 = load <8 x float>, ptr %v290, align 4
-  %v292 = fadd <8 x float> %v288, %v291
-  %v293 = add i64 %v187, %v257
-  %v294 = getelementptr float, ptr %v2, i64 %v293
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v292, ptr %v294, i32 4, <8 x i1> %v281)
-  br label %after37
-after37:
-  %v295 = add i64 %v110, %v96
+  %v265 = icmp slt i64 %v201, %v115
+  %v266 = and i1 %v265, %v196
+  br i1 %v266, label %then35, label %after36
+then35:
+  %v267 = add i64 %v190, %v201
+  %v268 = getelementptr float, ptr %v6, i64 %v267
+  call void @llvm.prefetch.p0(ptr %v268, i32 0, i32 2, i32 1)
+  %v269 = add i64 %v201, 16
+  %v270 = add i64 %v190, %v269
+  %v271 = getelementptr float, ptr %v6, i64 %v270
+  call void @llvm.prefetch.p0(ptr %v271, i32 0, i32 2, i32 1)
+  br label %after36
+after36:
+  %v272 = icmp sge i64 %v197, 8
+  %v273 = icmp eq ptr %v6, %v2
+  %v274 = or i1 false, %v273
+  %v275 = xor i1 %v274, true
+  %v276 = and i1 %v272, %v275
+  %v277 = select i1 %v276, i64 %v115, i64 %v199
+  %v278 = sub i64 %v115, 8
+  br label %loop37
+loop37:
+  %v279 = phi i64 [ %v201, %after36 ], [ %v280, %body38 ]
+  %v281 = icmp slt i64 %v279, %v277
+  br i1 %v281, label %body38, label %after39
+body38:
+  %v282 = call i64 @llvm.smin.i64(i64 %v279, i64 %v278)
+  %v283 = add i64 %v35, %v282
+  %v284 = getelementptr float, ptr %v28, i64 %v283
+  %v285 = load <8 x float>, ptr %v284, align 4
+  %v286 = add i64 %v188, %v282
+  %v287 = getelementptr float, ptr %v6, i64 %v286
+  %v288 = load <8 x float>, ptr %v287, align 4
+  %v289 = fmul <8 x float> %v285, %v288
+  %v290 = add i64 %v35, %v282
+  %v291 = getelementptr float, ptr %v27, i64 %v290
+  %v292 = load <8 x float>, ptr %v291, align 4
+  %v293 = fadd <8 x float> %v289, %v292
+  %v294 = add i64 %v187, %v282
+  %v295 = getelementptr float, ptr %v2, i64 %v294
+  store <8 x float> %v293, ptr %v295, align 4
+  %v280 = add nsw i64 %v279, 8
+  br label %loop37
+after39:
+  %v296 = icmp slt i64 %v277, %v115
+  br i1 %v296, label %then40, label %after41
+then40:
+  %v297 = sub i64 %v115, %v277
+  %v298 = trunc i64 %v297 to i32
+  %v299 = insertelement <8 x i32> poison, i32 %v298, i32 0
+  %v300 = shufflevector <8 x i32> %v299, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v301 = icmp ult <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %v300
+  %v302 = add i64 %v35, %v277
+  %v303 = getelementptr float, ptr %v28, i64 %v302
+  %v304 = load <8 x float>, ptr %v303, align 4
+  %v305 = add i64 %v188, %v277
+  %v306 = getelementptr float, ptr %v6, i64 %v305
+  %v307 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v306, i32 4, <8 x i1> %v301, <8 x float> zeroinitializer)
+  %v308 = fmul <8 x float> %v304, %v307
+  %v309 = add i64 %v35, %v277
+  %v310 = getelementptr float, ptr %v27, i64 %v309
+  %v311 = load <8 x float>, ptr %v310, align 4
+  %v312 = fadd <8 x float> %v308, %v311
+  %v313 = add i64 %v187, %v277
+  %v314 = getelementptr float, ptr %v2, i64 %v313
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v312, ptr %v314, i32 4, <8 x i1> %v301)
+  br label %after41
+after41:
+  %v315 = add i64 %v110, %v96
   br label %while18
 after20:
   br label %while1
