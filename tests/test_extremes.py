@@ -110,3 +110,20 @@ def test_small_registers_of_columns_one_after_the_other(columns, name, dtype, bi
                 np.testing.assert_array_equal(found, want, f"{name} of {x.shape}")
                 if found.dtype.kind == "f":
                     np.testing.assert_array_equal(np.signbit(found)[found == 0], np.signbit(want)[want == 0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float64"])
+@pytest.mark.parametrize("length", [17, 33, 50, 65, 100, 127, 128])
+def test_first_places_in_rows_whose_last_parts_are_read_again(length, dtype):
+    """However many rows are left for the last block; the first of equals, one of which lies in two parts."""
+    for rows in (1, 7, 8, 63, 65, 71, 72, 79, 80, 129, 327):
+        x = (np.random.default_rng(rows).standard_normal((rows, length)) * 2).round().astype(dtype)
+        some = x.copy()
+        if x.dtype.kind == "f":
+            some[rows // 2, length - 1] = np.nan
+        for values in (x, some, np.sort(x, axis=1), np.zeros_like(x)):
+            for bits in (128, 256, 512):
+                with xt.options(vector_bits=bits):
+                    for name in ("argmax", "argmin"):
+                        found = xt.evaluate(getattr(xt, name)(xt.asarray(values), 1)).numpy()
+                        np.testing.assert_array_equal(found, getattr(np, name)(values, 1), f"{name} of {values.shape}")

@@ -41,8 +41,6 @@ from .without import without_folds
 
 def schedule(kernel: Kernel, machine: Machine) -> Nest:
     """The loop nest of `kernel` for `machine`."""
-    if kernel.cached:
-        machine = replace(machine, streams=False)
     if kernel.block and (nest := _of_blocks(kernel, machine)):
         return nest
     if kernel.rest:

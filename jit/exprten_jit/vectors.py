@@ -22,6 +22,7 @@ STREAM_BYTES = 8 << 20
 FAR_BYTES = (
     8 << 20
 )  # of a tensor: from there on tiles are fetched early, and stored past the caches where the target is not read
+WORD = 32  # bits
 LONG = 250  # additions; a body from there on is not copied
 CHEAP = 8  # additions an element: what costs more is not computed for lanes that hold nothing
 LEAST_BITS = 256  # of vectors in which rows are taken along: narrower ones have no masked loads everywhere
@@ -76,7 +77,7 @@ def vector_over(
     memory = {node.dtype for node in loads} | {store.leaf.dtype for store in stores}
     if axis is ONE or not _vectorizable(nodes, loads, stores, axis):
         return Vector(axis, low, high, 1, 1, False, stores)
-    widest = max(dtype.computed.bits for dtype in {node.dtype for node in nodes if node.dtype is not BOOL} | memory)
+    widest = _widest(kernel, machine, nodes, stores)
     short = kernel.short > 0 and axis is not kernel.axes[-1][0]
     narrow = short and kernel.short <= NARROW_ROW
     lanes = max(1, (min(machine.vector_bits, ROW_BITS) if narrow else machine.vector_bits) // widest)
@@ -88,7 +89,8 @@ def vector_over(
     alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read
     apart = max((steps(x, axis) or 1 for x in places), default=1) if kernel.short or kernel.down else 1
     rows = unit or (kernel.written and all(steps(s, axis) in (1, kernel.written) for s in stores))
-    stream = machine.streams and rows and alone and not kernel.reverse and all(s.leaf.dtype is not BOOL for s in stores)
+    streams = machine.streams and not (kernel.cached or kernel.reverse)
+    stream = streams and rows and alone and all(s.leaf.dtype is not BOOL for s in stores)
     size = sum(s.leaf.dtype.itemsize for s in stores)  # of an element: the parts of a complex number are two stores
     masked = masked and not kernel.reverse
     groups, short = min(unroll(nodes), max(1, MOST_ROWS // apart)), short and masked
@@ -127,6 +129,21 @@ def by_lanes(nodes: list[Value], loads: list[Load], axis: Axis) -> bool:
     free_guards = all(load.when is None or axis not in load.when.free for load in loads)
     no_division = not any(isinstance(node, Op) and node.op == "floor_divide" for node in nodes)
     return affine_loads and free_guards and no_division
+
+
+def _widest(kernel: Kernel, machine: Machine, nodes: Sequence[Value], stores: Sequence[Store]) -> int:
+    """Bits of the widest element that is computed or stored; but of rows that are written out, and more than half a register of columns, where registers are small, not of what is only
+    converted to be stored: the index that `argmax` gives has twice as many as all that it is made of.
+    """
+    found = {node.dtype for node in nodes if node.dtype is not BOOL} | {store.leaf.dtype for store in stores}
+    widest = max(dtype.computed.bits for dtype in found)
+    last = {s.value for s in stores if isinstance(s.value, Op) and s.value.op == "cast"}
+    few = 0 < kernel.columns <= machine.vector_bits // (2 * WORD)
+    if not (kernel.written and machine.small) or few or widest <= WORD or len(last) < len(stores):
+        return widest
+    return max(
+        (node.dtype.computed.bits for node in nodes if node.dtype is not BOOL and node not in last), default=widest
+    )
 
 
 def unroll(nodes: list[Value]) -> int:

@@ -39,6 +39,9 @@ from .llvm_text import INDEX_TYPE, Lanes
 
 WIDEST_BITS = 512  # of a register
 LEAST_WIDTH = 64  # columns that are always taken at a time
+LAST = (
+    16  # columns that the last block has, if there are so many, where those that fill no vector are computed one by one
+)
 LEFT = 4  # a quarter of a vector: elements at the end of a row of which fewer are computed one by one
 
 
@@ -152,13 +155,21 @@ class Loops(Outer):
             stmt, self.value(stmt.low, known, None).name, self.value(stmt.extent, known, None).name
         )
 
+        vectors = [s for s in statements(stmt.body) if isinstance(s, Vector) and s.lanes > 1]
+        alone = not stmt.strips and stmt.each is None and not all(s.masked for s in vectors)
+
         def blocks(width: str) -> None:
             def columns(start: str, end: str) -> None:
                 bounds = zip((stmt.start, stmt.end, stmt.width), (start, end, width), strict=True)
                 self._run(stmt.body, known | {name: Lanes(value, INDEX_TYPE) for name, value in bounds})
 
             def block(start: str) -> str:
-                end = t.lesser(t.index("add", start, width), extent)
+                end = t.index("add", start, width)
+                if alone:
+                    left = t.index("sub", t.index("sub", extent, end), 1)
+                    few = t.let(f"icmp ult i64 {left}, {LAST - 1}", "i1").name
+                    end = t.index("sub", end, t.select(few, str(LAST), "0"))
+                end = t.lesser(end, extent)
                 columns(start, end)
                 return end
 

@@ -13,7 +13,7 @@ from functools import partial, reduce
 
 from ..derived import apply
 from ..dtypes import DType
-from ..extremes import of_numbers
+from ..extremes import COMPARED, of_numbers
 from ..ir import Axis, Fold, Load, Value, local
 from ..reducers import NARROW_ROW, ROW, TABLE, halved, in_order, reducer_of, rounded_up
 from ..rewrite import affine, steps, walk
@@ -237,7 +237,8 @@ class Turned(RowsAhead):
         t, extent = self.text, self._row_length(node, known)
         surely = [first + width <= self.least for first in range(0, self.most, width)]
         firsts = [str(first) for first in range(0, self.most, width)]
-        if reducer_of(node.reducer).quick and self.least >= width:
+        again = reducer_of(node.reducer).quick or node.reducer in COMPARED
+        if again and self.least >= width:
             last = t.index("sub", extent, width)
             starts = [first if there else t.lesser(first, last) for first, there in zip(firsts, surely, strict=True)]
             return [(start, None) for start in starts]
