@@ -39,6 +39,7 @@ NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds
 SET_LINES = 9  # in which there are 8 lines, or 12
 # from line to line of a source, and elements of a tile along the target, of squares that are halved
 HALVED_BYTES, HALVED_SIDE = 256, 64
+NEARLY_ALIASED = 16  # bytes that the rows of a target may lie further apart than a multiple of SET_BYTES, or less: eight of them share two sets then
 PART_BYTES = 16  # of a register: shuffles within it are cheap
 SMALL = 10  # additions an element, where squares are abreast: rows are as many, and longer
 
@@ -144,7 +145,8 @@ def _staged(past: Past, kernel: Kernel, loop: Bounds, other: Axis, least: int) -
     form, size = affine(past.store.offset, other), past.store.leaf.dtype.itemsize
     assert form is not None, "rows of the target lie at regular distances"
     long = both(dict(kernel.axes)[past.along] >= SIDE, dict(kernel.axes)[other] >= least)
-    aliased = both(long, apply("equal", form[0] % (SET_BYTES // size), index(0)))
+    near = max(1, NEARLY_ALIASED // size)
+    aliased = both(long, index(2 * near) >= (form[0] + index(near)) % index(SET_BYTES // size))
     line, extents = LINE // size, dict(kernel.axes)
     outer = [a for a in extents if a is not past.along]
     lines = _are_lines(extents[past.along], line)

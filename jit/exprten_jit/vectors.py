@@ -25,6 +25,7 @@ FAR_BYTES = (
 WORD = 32  # bits
 LONG = 250  # additions; a body from there on is not copied
 CHEAP = 8  # additions an element: what costs more is not computed for lanes that hold nothing
+FEW_REGISTERS = 16  # are all there are, where they are small
 LEAST_BITS = 256  # of vectors in which rows are taken along: narrower ones have no masked loads everywhere
 DEAR = 15  # additions; what costs less is computed again sooner than saved
 MOST_TURNED = 2  # sources: more registers than there are
@@ -94,6 +95,8 @@ def vector_over(
     size = sum(s.leaf.dtype.itemsize for s in stores)  # of an element: the parts of a complex number are two stores
     masked = masked and not kernel.reverse
     groups, short = min(unroll(nodes), max(1, MOST_ROWS // apart)), short and masked
+    if machine.small and 2 * len(stores) >= FEW_REGISTERS and not any(_is_dear(node) for node in nodes):
+        groups = 1  # each waits in a register until all are folded
     if groups == MOST and not kernel.short and all(dtype.wide for dtype in memory):
         groups *= 2  # numbers rounded after each operation make long chains (1.04 to 1.08)
     upper = unit and not short and all(dtype.rounding == "upper" for dtype in memory)
@@ -129,6 +132,11 @@ def by_lanes(nodes: list[Value], loads: list[Load], axis: Axis) -> bool:
     free_guards = all(load.when is None or axis not in load.when.free for load in loads)
     no_division = not any(isinstance(node, Op) and node.op == "floor_divide" for node in nodes)
     return affine_loads and free_guards and no_division
+
+
+def _is_dear(node: Value) -> bool:
+    """Whether it is an operation that takes so long that its latency counts."""
+    return isinstance(node, Op) and node.op in TABLE and TABLE[node.op].cost >= DEAR
 
 
 def _widest(kernel: Kernel, machine: Machine, nodes: Sequence[Value], stores: Sequence[Store]) -> int:
