@@ -183,10 +183,9 @@ def _kernel(arranged: Arranged, s: Statement) -> tuple[Kernel, Arranged]:
     with _turns.of(signature), in_room():
         kernel = _kernels.get(signature) or _loaded(signature, before)
         if kernel is None and not may_compile():
-            kernel = _kernels.get(
-                replace(signature, cached=not signature.cached)
-            )  # right for any size, if not the fastest
-            if kernel is None:
+            # The kernel of what stays in the caches is right for any size, and so is the other one.
+            other = replace(signature, cached=not signature.cached)
+            if (kernel := _kernels.get(other)) is None:
                 raise CompileError(f"no_compile: {s} has no kernel yet; {_difference(signature)}")
             counters.hits += 1
         else:

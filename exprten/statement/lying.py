@@ -165,8 +165,8 @@ NESTED = 3  # loops
 
 
 def stays_cached(extents: Sequence[int], folded: Collection[int], nbytes: int) -> bool:
-    """Whether the kernel is one that never fetches early, nor stores past the caches, and does not ask whether to: of several loops, the innermost of which are so short that
-    asking takes long, and of operands that have no more than `nbytes`.
+    """Whether a kernel is made that never fetches early, nor stores past the caches, and so does not ask whether to: where there are several loops, those inside of others so short
+    that asking takes long, and the largest operand, of `nbytes`, has room in a cache.
     """
     loops = [*extents[-1:], *folded]
     return len(extents) + len(folded) >= NESTED and max(loops, default=0) <= LONG_LOOP and nbytes < CACHED_BYTES

@@ -159,7 +159,7 @@ class Kernel:
         return self.every if extent in {n for _, n in self.axes} else self.every * extent
 
     def far(self, elements: Value, many: int) -> Value:
-        """Whether it runs over so many elements, of which those that come later are fetched then."""
+        """Whether these are so many `elements` that those that come later are to be fetched."""
         return FALSE if self.cached else elements >= many
 
     @property

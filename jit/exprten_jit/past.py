@@ -72,9 +72,8 @@ def large_target(kernel: Kernel, machine: Machine) -> Value | None:
     """Whether the one target of a kernel, which nothing reads, is large; None where there is no such target."""
     values = [store.value for store in kernel.stores]
     targets, read = {store.leaf for store in kernel.stores}, {x.leaf for x in walk(*values) if isinstance(x, Load)}
-    if (
-        not machine.streams or kernel.cached or len(targets) > 1 or targets & read or not targets <= {*kernel.leaves}
-    ):  # or it is scratch
+    streams = machine.streams and not kernel.cached
+    if not streams or len(targets) > 1 or targets & read or not targets <= {*kernel.leaves}:  # or it is scratch
         return None
     size = sum(store.leaf.dtype.itemsize for store in kernel.stores)  # the parts of a complex number are two stores
     return prod((extent for _, extent in kernel.axes), start=index(1)) >= STREAM_BYTES // size

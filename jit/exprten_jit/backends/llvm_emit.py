@@ -39,9 +39,7 @@ from .llvm_text import INDEX_TYPE, Lanes
 
 WIDEST_BITS = 512  # of a register
 LEAST_WIDTH = 64  # columns that are always taken at a time
-LAST = (
-    16  # columns that the last block has, if there are so many, where those that fill no vector are computed one by one
-)
+LAST = 16  # columns of a last block, if there are so many: what fills no vector may be computed one by one
 LEFT = 4  # a quarter of a vector: elements at the end of a row of which fewer are computed one by one
 
 
