@@ -690,3 +690,19 @@ def test_short_sides_are_squares_unless_all_rows_share_sets(shape, squares, monk
     with xt.options(vector_bits=256):
         nest = xt.plan(xt.zeros(shape[::-1]), xt.transpose(x, (2, 1, 0)) * 3).nest
     assert ("squares of" in nest, "for row" in nest) == (squares, not squares)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "complex64"])
+@pytest.mark.parametrize("apart", [-5, -4, -2, -1, 0, 1, 3, 4, 6])
+def test_rows_that_lie_nearly_a_multiple_of_a_page_apart_are_turned(apart, dtype):
+    """They are stored by halves, or by way of a stage, as those are that lie exactly so far apart."""
+    for rows, columns in (
+        (4096 // np.dtype(dtype).itemsize + apart, 32),
+        (8192 // np.dtype(dtype).itemsize + apart, 17),
+    ):
+        x = (np.arange(rows * columns) % 120).reshape(rows, columns).astype(dtype)
+        for threads in (1, 2):
+            with xt.options(num_threads=threads):
+                y = xt.zeros((columns, rows), dtype)
+                y[...] = xt.asarray(x).T + 1
+                np.testing.assert_array_equal(y.numpy(), x.T + np.asarray(1, dtype))
