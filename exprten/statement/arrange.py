@@ -66,8 +66,7 @@ def arrange(
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
     least = TILED if cpu else 2
     other = across(walk.axes, walk.extents, walk.strides[count:], least) if given.loose and not found.indexed else []
-    nbytes = max(layout.size * view.key.dtype.itemsize for view, layout in zip(views, layouts, strict=True))
-    cached = cpu and stays_cached(walk.extents, [n for _, n in rows], nbytes)
+    cached = cpu and stays_cached(walk.extents, [n for _, n in rows], _largest(views, layouts))
     ways = replace(ways_of(given, walk, over, other), cached=cached)
     operands, unknown = _operands(
         [f"x{n}" if n >= count else f"out{n or ''}" for n in range(len(views))],
@@ -87,6 +86,11 @@ def arrange(
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(walk.shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows, *_sizes_of_pieces(walk)), every, turned)
+
+
+def _largest(views: Sequence[Leaf], layouts: Sequence[Layout]) -> int:
+    """Bytes of the elements of the largest operand."""
+    return max(layout.size * view.key.dtype.itemsize for view, layout in zip(views, layouts, strict=True))
 
 
 def _sizes_of_pieces(walk: Walk) -> _Sizes:
