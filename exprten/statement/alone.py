@@ -63,7 +63,10 @@ def copy_alone(
     if flat and renamed:
         columns, rows = (tuple(walk.axes.index(k) for k in each) for each in (flat.columns, flat.rows))
         direct = flat.direct and replace(flat.direct, rows=tuple(walk.axes.index(k) for k in flat.direct.rows))
-        renamed = replace(renamed, flat=replace(flat, columns=columns, rows=rows, within=(), direct=direct))
+        exact = tuple((walk.axes.index(k), many) for k, many in flat.exact)
+        renamed = replace(
+            renamed, flat=replace(flat, columns=columns, rows=rows, within=(), direct=direct, exact=exact)
+        )
     return (
         Alone(operands, (), tuple(tuple(names[j] for j in loops[k]) for k in walk.axes), renamed) if renamed else None
     )

@@ -11,7 +11,7 @@ from exprten_jit.kernel import Order
 from exprten_jit.vectors import STREAM_BYTES
 
 from .gather import Gathered, widest
-from .lying import MOST_WOVEN, SQUARE, Places, fits_squares, rows_run_on, turned_directly
+from .lying import MOST_WOVEN, SQUARE, Places, fits_squares, rows_run_on, turned_directly, writes_out
 from .orders import MAX_PERMUTED
 from .signature import Direct, Flat
 from .traffic import least as least_moved
@@ -23,6 +23,7 @@ MOST_SQUARED = 47  # elements along the target, or along a source: of more along
 MOST_ALONE = 32  # the same of one axis each, where loops are better inside of a tile
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
 TILE, FOLDED_TILE = 128, 64  # columns of a tile, and of one of what is made of folds
+MOST_UNIT, MOST_EXACT = 128, 16  # elements of a unit that is turned, and of a row, that are written out
 LEAST = 2048  # elements of a statement: for fewer no table is worth making
 
 
@@ -62,9 +63,31 @@ def flat_axes(
     elif lengths[inner] >= LONG and not moved:
         return None
     running, down = (_running(strides, chain, lengths) for chain in (columns, rows))
+    exact = () if direct else _exact(strides, columns, rows, lengths)
     if paired := _paired(found, strides, columns, rows, lengths):
-        return Flat(tuple(columns), tuple(rows), running, down, deep, paired, lengths[inner], within)
-    return Flat(tuple(columns), tuple(rows), running, down, deep, within=within, direct=direct)
+        return Flat(tuple(columns), tuple(rows), running, down, deep, paired, lengths[inner], within, exact=exact)
+    return Flat(tuple(columns), tuple(rows), running, down, deep, within=within, direct=direct, exact=exact)
+
+
+def _exact(
+    strides: Sequence[Sequence[int]],
+    columns: Sequence[int],
+    rows: Sequence[int],
+    lengths: Mapping[int, int],
+) -> tuple[tuple[int, int], ...]:
+    """The axes that have few elements, so that what is brought is written out, in the caches where vectors are small."""
+    if not writes_out(prod(lengths.values())):
+        return ()
+    others = [s for s in strides if not _runs_on(s, columns, lengths)]
+    few, (*_, between, inner) = list[int](), (-1, *columns)
+    many = lengths[inner] * lengths.get(between, 1)
+    if between >= 0 and many <= MOST_UNIT and any(s[between] == 1 and s[inner] > 1 for s in others):
+        few = [between, inner]
+    elif lengths[inner] <= MOST_EXACT and any(s[inner] == 1 for s in others):
+        few = [inner]
+    if len(rows) == 1 and lengths[rows[0]] <= MOST_EXACT:
+        few += rows
+    return tuple((k, lengths[k]) for k in few)
 
 
 def _directly(
@@ -136,7 +159,7 @@ def _within(
     ]
     few = (some for n in range(len(outer) + 1) for some in itertools.combinations(outer, n))
     orders = ((*(k for k in outer if k not in some), tiles, *some) for some in few)
-    order = least_moved(orders, [*columns, *rows], operands, extents)
+    order = least_moved(orders, [*columns, *rows], operands, extents, writes_out(prod(lengths.values())))
     return order[order.index(tiles) + 1 :]
 
 

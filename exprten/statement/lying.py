@@ -56,11 +56,16 @@ def rows_apart(
     return None
 
 
+def writes_out(count: int) -> bool:
+    """Whether loops of few elements, of so many in all, are written out: in the caches, where vectors are small."""
+    return machine().small and count < MEMORY // 4
+
+
 def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     """How many elements rows have that lie in another order in some operand, where they are so few that they are written out, if vectors are small; in the
     caches, that is: whole lines that go past them are made of several rows.
     """
-    if not machine().small or len(extents) < 2 or prod(extents) >= MEMORY // 4:
+    if len(extents) < 2 or not writes_out(prod(extents)):
         return 0
     moved = any(
         a < b for s in strides for a, b in itertools.pairwise(s[:-1])
@@ -152,7 +157,7 @@ def _in_one_set(places: Places, size: int) -> int:
 
 def _in_halves(found: Gathered, count: int) -> bool:
     """Whether squares are read by half a register, where few elements on either side fill them: in the caches, where vectors are small."""
-    return machine().small and count < MEMORY // 4 and widest(found) in SQUARED
+    return writes_out(count) and widest(found) in SQUARED
 
 
 def _least_sides(found: Gathered, count: int) -> tuple[int, int]:

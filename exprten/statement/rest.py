@@ -145,8 +145,8 @@ def _folds_first_in(
         return None
     if leaves_few(before, tile, near_axes(before.target)) and (flat is None or any(turns(each.ways) for each in alone)):
         return None
-    if flat and flat.columns[-1] in {numbers[k] for k in uneven}:
-        flat = replace(flat, paired=(), each=1)
+    if flat:
+        flat = flat.of_any_length([numbers[k] for k in uneven])
     rest = replace(
         rest,
         memory=tuple(names),
@@ -244,4 +244,5 @@ def _renumbered(flat: Flat, axes: Sequence[int], operands: int) -> Flat:
     return replace(
         flat, columns=of(flat.columns), rows=of(flat.rows), within=of(flat.within), direct=direct,
         along=known(flat.along), down=known(flat.down), paired=known(flat.paired),
+        exact=tuple((axes[k], many) for k, many in flat.exact),
     )  # fmt: skip

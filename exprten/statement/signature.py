@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -48,7 +48,7 @@ class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; the
     operands whose elements follow each other along these, and along those; and whether those others fill a vector. Of the operands that are `paired` the
     rows of the innermost axis, of `each` elements, follow each other along those others. Loops over axes that are `within` run inside of those over tiles
-    of columns. What is turned may be turned `direct`ly, with no scratch.
+    of columns. What is turned may be turned `direct`ly, with no scratch. A kernel is for `exact`ly so many elements of some axes.
     """
 
     columns: tuple[int, ...]
@@ -60,6 +60,12 @@ class Flat:
     each: int = 1
     within: tuple[int, ...] = ()
     direct: Direct | None = None
+    exact: tuple[tuple[int, int], ...] = ()
+
+    def of_any_length(self, uneven: Collection[int]) -> Flat:
+        """The same for axes of which some have several lengths."""
+        flat = replace(self, exact=tuple((k, many) for k, many in self.exact if k not in uneven))
+        return replace(flat, paired=(), each=1) if flat.columns[-1] in uneven else flat
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ class Alone:
         if flat:
             along, down, paired = (tuple(names[n] for n in each) for each in (flat.along, flat.down, flat.paired))
             direct = flat.direct and (flat.direct.order, flat.direct.rows, tuple(names[n] for n in flat.direct.down))
-            found["flat"] = (flat.columns, flat.rows, along, down, flat.deep, paired, flat.each, direct)
+            found["flat"] = (flat.columns, flat.rows, along, down, flat.deep, paired, flat.each, direct, flat.exact)
         return kernel.Alone(names, self.known, self.loops, tuple(found.items()))
 
 
@@ -153,7 +159,8 @@ class Ways:
         if flat := self.flat:
             along, down, paired = (tuple(leaves[n].name for n in each) for each in (flat.along, flat.down, flat.paired))
             columns, rows, within = map(_axes, (flat.columns, flat.rows, flat.within))
-            found["flat"] = kernel.Flat(columns, rows, along, down, flat.deep, paired, flat.each, within)
+            exact = tuple((axis(f"i{k}"), many) for k, many in flat.exact)
+            found["flat"] = kernel.Flat(columns, rows, along, down, flat.deep, paired, flat.each, within, exact=exact)
             if direct := flat.direct:
                 rows, down, within = (
                     _axes(direct.rows),

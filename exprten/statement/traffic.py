@@ -20,8 +20,11 @@ from .axes import TARGET, Same, extent_of, leaves_of, views_of
 from .gather import Gathered, widest
 from .orders import MAX_PERMUTED, needed_by_all
 
-CACHE = 512 << 10  # bytes that stay in the second cache
-START = 4  # lines: as many could come until the first of a run is there
+CACHE, FIRST_CACHE = 512 << 10, 24 << 10  # bytes that stay in the second cache, and in the first one
+START, NEAR_START = (
+    4,
+    1,
+)  # lines: as many could come until the first of a run is there, from memory and from the second cache
 LESS = 0.75  # of the traffic, for which another order is taken
 
 Steps = Mapping[Any, int]  # bytes from one element to the next, along each axis that an operand has
@@ -50,28 +53,43 @@ def least_traffic(axes: list[int], fixed: int, same: Same, target: Layout) -> li
 
 
 def least(
-    orders: Iterable[Order], inside: Collection[Any], operands: Sequence[Steps], extents: Mapping[Any, int]
+    orders: Iterable[Order],
+    inside: Collection[Any],
+    operands: Sequence[Steps],
+    extents: Mapping[Any, int],
+    near: bool = False,
 ) -> Order:
-    """That of these orders of loops, over all axes that are not `inside` of them, by which least is moved: the first, if none is far better."""
+    """That of these orders of loops, over all axes that are not `inside` of them, by which least is moved: the first, if none is far better. From memory, or where `near` is asked
+    for, from the second cache too.
+    """
     first, *others = orders
     total = sum(min(steps.values(), default=0) * prod(extents[p] for p in steps) for steps in operands)
-    if total < FAR_BYTES or not others:
+    far = total >= FAR_BYTES
+    if not others or not (far or (near and total >= FIRST_CACHE)):
         return first
-    moved = {order: _moved(order, inside, operands, extents) for order in (first, *others)}
+    cache = (CACHE, START) if far else (FIRST_CACHE, NEAR_START)
+    moved = {order: _moved(order, inside, operands, extents, *cache) for order in (first, *others)}
     best = min(moved, key=moved.__getitem__)
     return best if moved[best] < LESS * moved[first] else first
 
 
-def _moved(order: Order, inside: Collection[Any], operands: Sequence[Steps], extents: Mapping[Any, int]) -> float:
-    """Lines, and what it takes to begin runs of them."""
+def _moved(
+    order: Order,
+    inside: Collection[Any],
+    operands: Sequence[Steps],
+    extents: Mapping[Any, int],
+    cache: int,
+    start: int,
+) -> float:
+    """Lines, and what it takes to begin runs of them, of which each takes as long as `start` lines, into a cache of so many bytes."""
     depth = len(order)
     while (
         depth > 1
-        and LINE * sum(_lines({*inside, *order[depth - 1 :]}, steps, extents, 0) for steps in operands) <= CACHE
+        and LINE * sum(_lines({*inside, *order[depth - 1 :]}, steps, extents, 0) for steps in operands) <= cache
     ):
         depth -= 1
     within, repeats = {*inside, *order[depth - 1 :]}, prod(extents[p] for p in order[: depth - 1])
-    return repeats * sum(_lines(within, steps, extents, START) for steps in operands)
+    return repeats * sum(_lines(within, steps, extents, start) for steps in operands)
 
 
 def _lines(within: Collection[Any], steps: Steps, extents: Mapping[Any, int], start: int) -> float:

@@ -193,9 +193,11 @@ def uneven_pieces(turned: Turned, tile: Tile, names: Sequence[str], lined: int |
 
 
 def of_any_length(copy: Alone, uneven: Sequence[str]) -> Alone:
-    """A copy whose rows are not written out where they are of several lengths."""
-    known = copy.ways.columns == 0 or {*uneven}.isdisjoint(copy.loops[-1])
-    return copy if known else replace(copy, ways=replace(copy.ways, columns=0))
+    """A copy that is for no number of elements of what has several lengths."""
+    several = [k for k, names in enumerate(copy.loops) if not {*uneven}.isdisjoint(names)]
+    columns = 0 if len(copy.loops) - 1 in several else copy.ways.columns
+    flat = copy.ways.flat and replace(copy.ways.flat, exact=copy.ways.flat.of_any_length(several).exact)
+    return replace(copy, ways=replace(copy.ways, columns=columns, flat=flat))
 
 
 def fit_pieces(turned: Turned, tile: Tile, ways: Sequence[Alone], uneven: Sequence[str]) -> bool:

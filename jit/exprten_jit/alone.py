@@ -26,11 +26,12 @@ def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]
         fields[key] = None if fields[key] is None else loops[fields[key]][0]
     if flat := fields["flat"]:
         columns, rows = (tuple(loops[n][0] for n in each) for each in flat[:2])
-        along, down, deep, paired, each, direct = flat[2:]
+        along, down, deep, paired, each, direct, exact = flat[2:]
         if direct:
             order, deeper, running = direct
             direct = Direct(order, tuple(loops[n][0] for n in deeper), running, ())
-        fields["flat"] = Flat(columns, rows, along, down, deep, paired, each, (), direct)
+        numbers = tuple((loops[n][0], many) for n, many in exact)
+        fields["flat"] = Flat(columns, rows, along, down, deep, paired, each, (), direct, numbers)
     folded = folds_of(*(s.value for s in stores))
     if fields["packed"] and not folded:  # rows of so many elements: scratch is known to be packed
         zero[loops[-2][1]] = index(fields["short"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -67,6 +68,14 @@ class Chain:
         """Indices of the axis before the innermost of which something is brought."""
         return self.axes[-2][1] if len(self.axes) > 2 else self.indices
 
+    @property
+    def usual(self) -> int:
+        """Indices of the outermost axis of a tile that nothing cuts off, where that is known: 0 where it is not."""
+        extent, each = self.axes[0][1], self.each
+        if not isinstance(extent, Const) or not isinstance(each, Const) or self.beyond is not None:
+            return 0
+        return min(int(extent.value), int(each.value))
+
     def moved(self, leaf: Leaf, offset: Value) -> Value:
         """An offset in terms of the index."""
         if not any(a in offset.free for a, _ in self.axes):
@@ -101,8 +110,8 @@ class Chain:
     def _follow(strides: Sequence[Value], axes: Sequence[tuple[Axis, Value]]) -> bool:
         """Whether elements with these strides follow each other, whatever the extents are."""
         extents = [extent for _, extent in axes]
-        wanted = [extents[n + 1 :] for n in range(len(extents))]
-        return all(sorted(map(id, _factors(s))) == sorted(map(id, w)) for s, w in zip(strides, wanted, strict=True))
+        wanted = [prod(extents[n + 1 :], start=index(1)) for n in range(len(extents))]
+        return all(_factors(s) == _factors(w) for s, w in zip(strides, wanted, strict=True))
 
     @property
     def offsets(self) -> list[Offsets]:
@@ -119,8 +128,11 @@ class Chain:
         ]
 
 
-def _factors(value: Value) -> list[Value]:
-    """What a product is made of, but for ones."""
-    if isinstance(value, Op) and value.op == "multiply":
-        return [x for arg in value.args for x in _factors(arg)]
-    return [] if isinstance(value, Const) and value.value == 1 else [value]
+def _factors(value: Value) -> tuple[int, Counter[Value]]:
+    """What a product is made of: a number, and others."""
+    if isinstance(value, Const):
+        return int(value.value), Counter()
+    if not isinstance(value, Op) or value.op != "multiply":
+        return 1, Counter([value])
+    (m, some), (n, more) = map(_factors, value.args)
+    return m * n, some + more

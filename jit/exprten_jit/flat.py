@@ -20,7 +20,7 @@ from .kernel import Direct, Kernel, Order
 from .machine import LINE, Machine
 from .nest import Nest
 from .past import are_multiples, large_target
-from .rewrite import eager, steps
+from .rewrite import eager, steps, substitute
 
 STRIP_BYTES = 256  # of rows that are whole lines, turned: of more the source's lines, which may all have the same place, would not stay in the second cache
 DOWN = 128  # elements of a tile along a source of which some rows are read on and on
@@ -29,6 +29,23 @@ ROOM = 96 << 10  # bytes of scratch: folds that were computed before may have as
 
 def flattened(kernel: Kernel, machine: Machine) -> Nest | None:
     """The loop nest of a kernel some of whose axes are taken as one; None where scratch has no room for it."""
+    assert kernel.flat is not None, "a kernel with axes to be taken as one"
+    original, kernel = kernel, _exactly(kernel)
+    nest = _of_numbers(kernel, machine)
+    return nest and replace(nest, kernel=original)
+
+
+def _exactly(kernel: Kernel) -> Kernel:
+    """A kernel with numbers for the extents that it is made for."""
+    assert kernel.flat is not None, "a kernel with axes to be taken as one"
+    many, extents = dict(kernel.flat.exact), dict(kernel.axes)
+    known: dict[Value, Value] = {extents[a]: index(n) for a, n in many.items()}
+    axes = tuple((a, index(many[a]) if a in many else n) for a, n in kernel.axes)
+    stores = (replace(s, offset=substitute(s.offset, known), value=substitute(s.value, known)) for s in kernel.stores)
+    return replace(kernel, axes=axes, stores=tuple(stores)) if many else kernel
+
+
+def _of_numbers(kernel: Kernel, machine: Machine) -> Nest | None:
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
     flat, made, past = kernel.flat, _better_along_rows(kernel), _past_caches(kernel, machine)
     across = not flat.rows and _lies_across(kernel)

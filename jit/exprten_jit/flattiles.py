@@ -9,11 +9,11 @@ from math import prod
 from .bring import FEWEST_BETWEEN, FIRST_TILE, Bring, Spread
 from .chain import Chain
 from .derived import apply
-from .ir import FALSE, TRUE, Axis, Leaf, Load, Local, Op, Store, Value, both, index, load, negation
+from .ir import FALSE, TRUE, Axis, Const, Leaf, Load, Local, Op, Store, Value, both, index, load, negation
 from .ir import axis as named_axis
 from .kernel import WHOLE, Kernel, Order
 from .machine import LINE, Machine
-from .nest import ONE_ELEMENT, Blocks, Fetch, Loop, Squares, Stmt, Vector
+from .nest import ONE_ELEMENT, AtOnce, Blocks, Fetch, Loop, Squares, Stmt, Vector
 from .placing import loop_over, place
 from .rewrite import affine, eager, rewrite, steps, substitute
 from .vectors import CHEAP_ROWS, FAR_BYTES, MOST_TURNED, roots_of, work_of
@@ -174,7 +174,8 @@ class Tiles:
         assert isinstance(x, Load) and self.rows is not None, "a load along rows"
         bring = self._bring(x, origin)
         place, places = COLUMN + ROW * self.apart, self._places[1]
-        made = replace(bring, turned=True, rows=self.rows.many, place=place, places=places, each=each)
+        usual = self.rows.usual if len(self.rows.axes) == 1 else 0
+        made = replace(bring, turned=True, rows=self.rows.many, place=place, places=places, each=each, usual=usual)
         self.brought.append(self._once(made, origin))
         return load(bring.into, place)
 
@@ -280,7 +281,9 @@ class Tiles:
         if masked and steps(value, inner) == 1:
             bring = replace(bring, unit=few)
         elif masked and bring.lanes >= FEWEST_BETWEEN and steps(value, columns.axes[-2][0]) == 1:
-            bring = replace(bring, unit=few, between=columns.between, places=columns.most + MOST_LANES**2)
+            between = columns.between
+            usual = columns.usual if len(columns.axes) == 2 else _number(between)
+            bring = replace(bring, unit=few, between=between, places=columns.most + MOST_LANES**2, usual=usual)
         self.brought.append(bring if ROW in x.free else self._once(bring, value))
         return load(bring.into, COLUMN)
 
@@ -314,7 +317,7 @@ class Tiles:
             (a, extent), *inner = within
             return [*placed, *first, Loop(a, extent, tuple(self._tiles(inner, bound | {a}, done, needed)))]
         if rows is None:
-            return [*placed, *first, *self._row(bound, done)]
+            return [*placed, *self._at_once([*first, *self._row(bound, done)])]
         bound |= {rows.start, rows.end}
         if self.squares:
             return [*placed, self._blocks(rows, [*self._placed(bound, done), self.squares])]
@@ -323,7 +326,27 @@ class Tiles:
         late = [x for x in needed if x not in turned]
         row = [*self._placed(bound | {ROW}, done), *late, *self._row(bound | {ROW}, done)]
         row = [*self._fetching(), *row]
-        return [*placed, *first, self._blocks(rows, [*lets, *made, *turned, Loop(ROW, rows.many, tuple(row))])]
+        body = self._at_once([*made, *turned, Loop(ROW, rows.many, tuple(row))])
+        return [*placed, *first, self._blocks(rows, [*lets, *body])]
+
+    def _at_once(self, body: list[Stmt]) -> list[Stmt]:
+        """What brings something to scratch and computes with it, or computes it as it comes, where it is turned in squares of a known number, little is computed, and
+        what else is read runs on along columns.
+        """
+        store, bring = self.kernel.stores[0], next(iter(self.brought), None)
+        several = len(self.kernel.stores) > 1 or len(self.brought) > 1 or self.made
+        if several or self.past is not None or self.kernel.shared or not isinstance(bring, Bring):
+            return body
+        if bring not in body or not bring.usual or bring.when is not TRUE or not (bring.turned or _number(bring.unit)):
+            return body
+        into = load(bring.into, bring.place)
+        loads = [x for x in elements_of([store.value]) if isinstance(x, Load) and x is not into]
+        aligned = all(steps(x, COLUMN) == 1 or COLUMN not in x.offset.free for x in loads)
+        sizes = {store.leaf.dtype.itemsize, into.leaf.dtype.itemsize, *(x.leaf.dtype.itemsize for x in loads)}
+        read = any(x.leaf == store.leaf for x in loads)
+        if not aligned or read or len(sizes) > 1 or work_of([store.value]) > CHEAP_ROWS[1]:
+            return body
+        return [AtOnce(bring, store, tuple(body))]
 
     def _fetching(self) -> list[Fetch]:
         """What fetches the same row of a target in a later tile; scratch is in a cache."""
@@ -392,3 +415,8 @@ def _needs(x: Bring | Spread) -> frozenset[Axis | Local]:
     if isinstance(x, Spread):
         return x.value.free
     return (x.load.free - {ROW}) | x.rows.free if x.turned else x.load.free
+
+
+def _number(x: Value | None) -> int:
+    """What a value is, where it is known."""
+    return int(x.value) if isinstance(x, Const) else 0

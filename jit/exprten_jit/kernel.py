@@ -29,7 +29,7 @@ class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; the names of leaves
     whose elements follow each other along these, and along those; and whether those others fill a vector. Of the leaves that are `paired` the rows of the
     innermost axis, of `each` elements, follow each other along those others. Loops over what is `within` run inside of those over tiles of columns.
-    What is turned may be turned `direct`ly, with no scratch.
+    What is turned may be turned `direct`ly, with no scratch. Some axes have `exact`ly so many elements.
     """
 
     columns: tuple[Axis, ...]
@@ -41,6 +41,7 @@ class Flat:
     each: int = 1
     within: tuple[Axis, ...] = ()
     direct: Direct | None = None
+    exact: tuple[tuple[Axis, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ stmt ::= Let(value)                          # computed here, known to everythin
 | Past(store, along, ...)             # a row of a tile, stored past the caches
 | Fetch(loads, when)                  # what is read later, a row of the next tile, fetched early
 | Bring(into, load, ...)              # what does not run on as the target does, in the target's order
+| AtOnce(bring, store, body)          # that, computed and stored as it comes
 | Spread(into, value, ...)            # what is one for some columns of that order, for each of them
 | Vector(axis, low, high, ..., stores)  # `lanes` indices at a time
 nest ::= Nest(kernel, body, then)
@@ -340,6 +341,15 @@ class Squares:
         return self.lanes * self.abreast
 
 
+@dataclass(frozen=True)
+class AtOnce:
+    """`store` of what is brought and turned as it comes, in registers, where there are as many as `usual`, and the target is not read; else `body`, which brings it to scratch."""
+
+    bring: Bring
+    store: Store
+    body: tuple[Stmt, ...]
+
+
 Stmt = (
     Let
     | Loop
@@ -354,6 +364,7 @@ Stmt = (
     | Past
     | Fetch
     | Bring
+    | AtOnce
     | Spread
     | Vector
 )

@@ -8,6 +8,7 @@ from .bring import Bring, Spread
 from .ir import FALSE, TRUE, Store, Value
 from .nest import (
     ZERO,
+    AtOnce,
     Blocks,
     Columns,
     Fetch,
@@ -91,15 +92,14 @@ class _Lines:
                         f"{pad}for {axis.name} in {span}, {self.value(stmt.side)} at a time from {start.name} to {end.name}"
                     )
                     self.put(body, depth + 1)
-                case Turn(into, source, row, column):
-                    what = f"{source.leaf.name}[{self.value(source.offset)}]"
-                    self.lines.append(f"{pad}{into.name} = {what}, turned from {row.name} to {column.name}")
+                case Turn():
+                    self.turn(stmt, pad)
                 case Bring():
                     self.bring(stmt, pad)
-                case Spread(into, value, column, _, unit):
-                    self.lines.append(
-                        f"{pad}{into.name}[{column.name}] = {self.value(value)}, one for {self.value(unit)}"
-                    )
+                case AtOnce():
+                    self.at_once(stmt, pad, depth)
+                case Spread():
+                    self.spread(stmt, pad)
                 case TurnBack(tile, store, row, column):
                     what = f"{store.leaf.name}[{self.value(store.offset)}]"
                     self.lines.append(f"{pad}{what} = {tile.name}, turned from {column.name} to {row.name}")
@@ -117,6 +117,18 @@ class _Lines:
                     self.reduce(stmt, pad, depth)
                 case Vector():
                     self.vector(stmt, pad)
+
+    def turn(self, stmt: Turn, pad: str) -> None:
+        what = f"{stmt.load.leaf.name}[{self.value(stmt.load.offset)}]"
+        self.lines.append(f"{pad}{stmt.into.name} = {what}, turned from {stmt.row.name} to {stmt.column.name}")
+
+    def spread(self, stmt: Spread, pad: str) -> None:
+        each = f"one for {self.value(stmt.unit)}"
+        self.lines.append(f"{pad}{stmt.into.name}[{stmt.column.name}] = {self.value(stmt.value)}, {each}")
+
+    def at_once(self, stmt: AtOnce, pad: str, depth: int) -> None:
+        self.lines.append(f"{pad}in registers, where there are {stmt.bring.usual}, or else by scratch")
+        self.put(stmt.body, depth + 1)
 
     def span(self, low: Value, high: Value) -> str:
         """From where to where a loop runs."""

@@ -12,6 +12,7 @@ from .derived import TABLE
 from .ir import Component, Const, Fold, Load, Op, Value, index
 from .nest import (
     ONE,
+    AtOnce,
     Blocks,
     Columns,
     Fetch,
@@ -64,6 +65,8 @@ def _work(stmt: Stmt) -> Value:
             return index(0)
         case Bring(into):
             return index(4 * into.dtype.itemsize)
+        case AtOnce(_, _, body):
+            return work(body)
         case Spread(into, value):
             return _elements([value], 1) // SCALAR + 2 * into.dtype.itemsize
         case Turn() | TurnBack():

@@ -15,6 +15,7 @@ from ..machine import LINE
 from ..nest import (
     FIRST,
     SECOND,
+    AtOnce,
     Blocks,
     Columns,
     Fetch,
@@ -78,6 +79,8 @@ class Loops(Outer):
                     self.squares(stmt, known)
                 case Bring():
                     self.bring(stmt, known)
+                case AtOnce():
+                    self.at_once(stmt, known, self._run)
                 case Spread():
                     self.spread(stmt, known)
                 case Past():

@@ -11,8 +11,8 @@ from ..machine import LINE
 from ..nest import Columns, Loop, Nest, Vector
 from ..reducers import COLUMNS, rounded_up
 from ..rewrite import walk
+from .llvm_at_once import ComputedAtOnce
 from .llvm_memory import Known, Where
-from .llvm_squares import InRegisters
 from .llvm_text import INDEX_TYPE, Lanes
 
 FEWEST, FEWEST_LOW = 16, 4  # lines of rows that are one; of few rows all are soon through
@@ -20,7 +20,7 @@ MOST_COLUMNS = 128  # from there on vectors are full as it is
 PIECE = 32  # bytes of a row that are stored at a time: few of them lie in two lines
 
 
-class Runs(InRegisters):
+class Runs(ComputedAtOnce):
     """Emits what rows that run on need."""
 
     def __init__(self, nest: Nest, fast_math: bool) -> None:

@@ -1,0 +1,51 @@
+"""What is turned in registers as it is read, computed and stored from there, where the kernel is for just so many elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+
+from ..ir import Load, load
+from ..nest import AtOnce, Stmt
+from ..rewrite import walk
+from .llvm_memory import Known, Where
+from .llvm_squares import InRegisters
+from .llvm_text import INDEX_TYPE, Lanes, number
+
+
+class ComputedAtOnce(InRegisters):
+    """Emits what passes through no scratch."""
+
+    def at_once(self, stmt: AtOnce, known: Known, run: Callable[[Iterable[Stmt], Known], None]) -> None:
+        """A tile, or else what brings it to scratch: where another thread has a part of its elements, or where the target is read, as some elements
+        are stored twice.
+        """
+        t, bring, store = self.text, stmt.bring, stmt.store
+        extent = bring.rows if bring.between is None else bring.between
+        many = self.value(extent, known, None).name
+        columns = self.value(bring.columns, known, None).name
+        read = [bring.load, *(x for x in walk(store.value) if isinstance(x, Load))]
+        again = self.read_again(store.leaf, read)
+        asked = [f"icmp eq i64 {many}, {bring.usual}"] if number(many) is None else []
+        asked += [f"xor i1 {again}, true"] if again != "false" else []
+        asked += [f"icmp sge i64 {columns}, {bring.lanes}"] if bring.turned else []
+        found = [t.let(x, "i1").name for x in asked]
+        when = reduce(lambda a, b: t.let(f"and i1 {a}, {b}", "i1").name, found) if found else "true"
+        own, into = dict(known), load(bring.into, bring.place)
+
+        def put(x: Lanes, column: str, row: str, left: int) -> None:
+            here: Known = {**own, bring.row: Lanes(row, INDEX_TYPE), **self._numbers(into, x)}
+            mask = ", ".join(f"i1 {'true' if k < left else 'false'}" for k in range(x.count))
+            where = Where(bring.column, column, x.count, f"<{mask}>" if left < x.count else None)
+            self.store(store, self.value(store.value, here, where), here, where)
+
+        def usually() -> None:
+            if bring.turned:
+                self._squares_of(bring, own, columns, str(bring.usual), put)
+                return
+            assert bring.unit is not None, "units that lie between each other"
+            unit = number(self.value(bring.unit, own, None).name)
+            assert unit is not None, "a kernel for so many elements"
+            self._units_written(bring, own, columns, unit, bring.usual, put)
+
+        t.either(when, usually, lambda: run(stmt.body, dict(known)))
