@@ -63,7 +63,7 @@ def flat_axes(
     elif lengths[inner] >= LONG and not moved:
         return None
     running, down = (_running(strides, chain, lengths) for chain in (columns, rows))
-    exact = () if direct else _exact(strides, columns, rows, lengths)
+    exact = () if direct and far else _exact(strides, columns, rows, lengths)
     if paired := _paired(found, strides, columns, rows, lengths):
         return Flat(tuple(columns), tuple(rows), running, down, deep, paired, lengths[inner], within, exact=exact)
     return Flat(tuple(columns), tuple(rows), running, down, deep, within=within, direct=direct, exact=exact)
@@ -199,7 +199,13 @@ def _chains(
         rows = _longer(rows, columns, axes, lengths, largest, DEEP) if rows else rows
     if prod(lengths[k] for k in columns) < DEEP:
         columns, rows = _longer(columns, [], axes, lengths, strides[:1], LONG), []
-    return columns, rows or _lines(columns, axes, lengths, strides)
+    if rows:
+        return columns, rows
+    if writes_out(prod(lengths.values())) and (lines := _lines(columns[-1:], axes, lengths, strides)):
+        inner = columns[columns.index(lines[0]) + 1 :] if lines[0] in columns else columns
+        if prod(lengths[k] for k in inner) >= DEEP:  # those of a line, too, are read one after the other
+            return inner, lines
+    return columns, _lines(columns, axes, lengths, strides)
 
 
 def _axes_of(steps: Sequence[int]) -> int:

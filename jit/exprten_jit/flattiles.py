@@ -26,6 +26,8 @@ MOST_LANES = 16
 COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
 STAYS = 512 << 10  # bytes of a piece that are still in the second cache when they are read again
 FETCHED = 2 * DEEP  # elements of a column of a tile: of so many they are fetched for what is made of them
+# elements of rows that are put together in registers, and bytes of each: of others more than two rows would be in one
+MOST_WOVEN, WOVEN_BYTES = 8, (4, 8)
 MANY = 4  # tiles of a loop: the last one of fewer is too often
 ROWS = 256  # of tiles: of no more what is fetched stays in the second cache until all are done
 
@@ -317,7 +319,7 @@ class Tiles:
             (a, extent), *inner = within
             return [*placed, *first, Loop(a, extent, tuple(self._tiles(inner, bound | {a}, done, needed)))]
         if rows is None:
-            return [*placed, *self._at_once([*first, *self._row(bound, done)])]
+            return [*placed, *self._at_once(first, [*first, *self._row(bound, done)])]
         bound |= {rows.start, rows.end}
         if self.squares:
             return [*placed, self._blocks(rows, [*self._placed(bound, done), self.squares])]
@@ -326,18 +328,18 @@ class Tiles:
         late = [x for x in needed if x not in turned]
         row = [*self._placed(bound | {ROW}, done), *late, *self._row(bound | {ROW}, done)]
         row = [*self._fetching(), *row]
-        body = self._at_once([*made, *turned, Loop(ROW, rows.many, tuple(row))])
+        body = self._at_once([*turned, *late], [*made, *turned, Loop(ROW, rows.many, tuple(row))])
         return [*placed, *first, self._blocks(rows, [*lets, *body])]
 
-    def _at_once(self, body: list[Stmt]) -> list[Stmt]:
-        """What brings something to scratch and computes with it, or computes it as it comes, where it is turned in squares of a known number, little is computed, and
-        what else is read runs on along columns.
+    def _at_once(self, inside: Sequence[Bring | Spread], body: list[Stmt]) -> list[Stmt]:
+        """What brings something to scratch, `inside` of a tile, and computes with it, or computes it as it comes, where it is turned in squares of a known number or has rows
+        of so few elements that several fill a register, little is computed, and what else is read runs on along columns.
         """
         store, bring = self.kernel.stores[0], next(iter(self.brought), None)
         several = len(self.kernel.stores) > 1 or len(self.brought) > 1 or self.made
         if several or self.past is not None or self.kernel.shared or not isinstance(bring, Bring):
             return body
-        if bring not in body or not bring.usual or bring.when is not TRUE or not (bring.turned or _number(bring.unit)):
+        if bring not in inside or bring.when is not TRUE or not (bring.usual if bring.turned else _number(bring.unit)):
             return body
         into = load(bring.into, bring.place)
         loads = [x for x in elements_of([store.value]) if isinstance(x, Load) and x is not into]
@@ -346,7 +348,10 @@ class Tiles:
         read = any(x.leaf == store.leaf for x in loads)
         if not aligned or read or len(sizes) > 1 or work_of([store.value]) > CHEAP_ROWS[1]:
             return body
-        return [AtOnce(bring, store, tuple(body))]
+        alone = not bring.turned and bring.between is None
+        if bring.usual == 0 and not (alone and _number(bring.unit) <= MOST_WOVEN and min(sizes) in WOVEN_BYTES):
+            return body
+        return [AtOnce(bring, self.rows.many if self.rows else ONE_ELEMENT, store, tuple(body))]
 
     def _fetching(self) -> list[Fetch]:
         """What fetches the same row of a target in a later tile; scratch is in a cache."""

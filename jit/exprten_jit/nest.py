@@ -343,9 +343,12 @@ class Squares:
 
 @dataclass(frozen=True)
 class AtOnce:
-    """`store` of what is brought and turned as it comes, in registers, where there are as many as `usual`, and the target is not read; else `body`, which brings it to scratch."""
+    """`store` of what is brought and turned as it comes, in registers, where there are as many as `usual`, and the target is not read; or of so many `rows` of it, several
+    columns of which fill a register. Else `body`, which brings it to scratch.
+    """
 
     bring: Bring
+    rows: Value
     store: Store
     body: tuple[Stmt, ...]
 

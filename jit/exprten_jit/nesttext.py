@@ -127,7 +127,8 @@ class _Lines:
         self.lines.append(f"{pad}{stmt.into.name}[{stmt.column.name}] = {self.value(stmt.value)}, {each}")
 
     def at_once(self, stmt: AtOnce, pad: str, depth: int) -> None:
-        self.lines.append(f"{pad}in registers, where there are {stmt.bring.usual}, or else by scratch")
+        where = f", where there are {stmt.bring.usual}," * (stmt.bring.usual > 0)
+        self.lines.append(f"{pad}in registers{where} or else by scratch")
         self.put(stmt.body, depth + 1)
 
     def span(self, low: Value, high: Value) -> str:

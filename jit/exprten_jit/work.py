@@ -65,7 +65,7 @@ def _work(stmt: Stmt) -> Value:
             return index(0)
         case Bring(into):
             return index(4 * into.dtype.itemsize)
-        case AtOnce(_, _, body):
+        case AtOnce(body=body):
             return work(body)
         case Spread(into, value):
             return _elements([value], 1) // SCALAR + 2 * into.dtype.itemsize

@@ -22,7 +22,7 @@ class ComputedAtOnce(InRegisters):
         """
         t, bring, store = self.text, stmt.bring, stmt.store
         extent = bring.rows if bring.between is None else bring.between
-        many = self.value(extent, known, None).name
+        many = self.value(extent, known, None).name if bring.usual else "0"
         columns = self.value(bring.columns, known, None).name
         read = [bring.load, *(x for x in walk(store.value) if isinstance(x, Load))]
         again = self.read_again(store.leaf, read)
@@ -43,9 +43,12 @@ class ComputedAtOnce(InRegisters):
             if bring.turned:
                 self._squares_of(bring, own, columns, str(bring.usual), put)
                 return
-            assert bring.unit is not None, "units that lie between each other"
+            assert bring.unit is not None, "units that lie side by side, or between each other"
             unit = number(self.value(bring.unit, own, None).name)
             assert unit is not None, "a kernel for so many elements"
-            self._units_written(bring, own, columns, unit, bring.usual, put)
+            if bring.usual:
+                self._units_written(bring, own, columns, unit, bring.usual, put)
+            else:
+                self._rows_put_together(bring, own, columns, self.value(stmt.rows, own, None).name, unit, put)
 
         t.either(when, usually, lambda: run(stmt.body, dict(known)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import log2
+from math import gcd, log2
 
 from ..bring import Bring
 from ..dtypes import DType
@@ -12,6 +12,7 @@ from ..ir import FALSE, Load, index
 from ..machine import LINE
 from ..nest import SECOND
 from ..rewrite import substitute, walk
+from ..squares import PART_BYTES
 from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_tile import Tiles
@@ -160,6 +161,63 @@ class Units(Tiles):
         """A vector of as many elements as are left."""
         mask = ", ".join(f"i1 {'true' if k < left else 'false'}" for k in range(width))
         return self._masked_load(place, dtype, Lanes(f"<{mask}>", "i1", width))
+
+    def _rows_put_together(self, stmt: Bring, known: Known, columns: str, rows: str, unit: int, put: Put) -> None:
+        """As many units as fill vectors, in each of some rows; the last ones alone. They are `put`."""
+        t, dtype, offset = self.text, stmt.into.dtype, stmt.load.offset
+        table = next(x for x in walk(offset) if isinstance(x, Load))
+        begin, width = substitute(offset, {table: index(0)}), max(2, PART_BYTES // dtype.itemsize)
+        many = width // gcd(unit, width)
+
+        def group(units: int, first: str) -> None:
+            at = [t.index("add", first, k * unit) for k in range(units)]
+            known_at: list[Known] = [{**known, stmt.column: Lanes(x, INDEX_TYPE)} for x in at]
+            places = [self.value(table, here, None).name for here in known_at]
+
+            def row(i: str) -> None:
+                here: Known = {stmt.row: Lanes(i, INDEX_TYPE), **known}
+                start = self._pointer(stmt.load.leaf.name, dtype, self.value(begin, here, None).name)
+                lie = [t.further(start, dtype.memory, x) for x in places]
+                if units == 1:
+                    found = [(self._part_of(lie[0], dtype, width, unit, k), k) for k in _starts(unit, width)]
+                else:
+                    found = [(x, n * width) for n, x in enumerate(self._put_together(lie, dtype, width, unit))]
+                for x, k in found:
+                    put(x, t.index("add", first, k), i, unit - k if units == 1 else width)
+
+            t.loop("0", rows, 1, row)
+
+        each = many * unit
+        whole = t.index("mul", t.index("udiv", columns, each), each)
+        t.loop("0", whole, each, partial(group, many))
+        if many > 1:
+            t.loop(whole, columns, unit, partial(group, 1))
+
+    def _part_of(self, place: str, dtype: DType, width: int, unit: int, k: int) -> Lanes:
+        """A vector of a unit from element k on."""
+        return self._few_of(self.text.further(place, dtype.memory, str(k)), dtype, width, unit - k)
+
+    def _put_together(self, places: Sequence[str], dtype: DType, width: int, unit: int) -> list[Lanes]:
+        """Units that lie at some places, behind each other in whole vectors: each of one unit, or the end of one and the beginning of the next."""
+        loaded, least = dict[tuple[int, int], Lanes](), min(width, unit)
+
+        def part(n: int, k: int) -> Lanes:
+            if (n, k) not in loaded:
+                loaded[n, k] = self._part_of(places[n], dtype, width, unit, k)
+            return loaded[n, k]
+
+        def vector(at: int) -> Callable[[], Lanes]:
+            n, k = divmod(at, unit)
+            if k + width <= unit:
+                one = part(n, k)
+                return lambda: one
+            rest = unit - k  # of the first one
+            order = [*range(least - rest, least), *range(width, 2 * width - rest)]
+            two = part(n, unit - least), part(n + 1, 0)
+            return lambda: self._shuffled(*two, order)
+
+        made = [vector(at) for at in range(0, len(places) * unit, width)]
+        return [make() for make in made]
 
     # units that lie between each other
 
