@@ -64,6 +64,7 @@ def test_a_statement_as_a_whole_has_its_bits(
         ]
         with monkeypatch.context() as without:
             without.setattr(flat, "LEAST", 1 << 60)
+            without.setattr(flat, "LEAST_LEFT", 1 << 60)
             without.setattr(rest, "_is_better", lambda _: False)
             want = stored(value, straight, "write")
         for each in found:

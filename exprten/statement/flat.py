@@ -24,14 +24,18 @@ MOST_ALONE = 32  # the same of one axis each, where loops are better inside of a
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
 TILE, FOLDED_TILE = 128, 64  # columns of a tile, and of one of what is made of folds
 MOST_UNIT, MOST_EXACT = 128, 16  # elements of a unit that is turned, and of a row, that are written out
-LEAST = 2048  # elements of a statement: for fewer no table is worth making
+LEAST, LEAST_LEFT = (
+    2048,
+    512,
+)  # elements of a statement, and of what is left of folds: for fewer no table is worth making
 
 
 def flat_axes(
     found: Gathered, axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]]
 ) -> Flat | None:
     """The axes of a statement without folds that are taken as one, if there are any; of operands with these strides, the target first."""
-    if len(axes) < 2 or found.several or prod(extents) < LEAST or strides[0][axes[-1]] != 1:
+    least = LEAST_LEFT if found.folds and writes_out(prod(extents)) else LEAST
+    if len(axes) < 2 or found.several or prod(extents) < least or strides[0][axes[-1]] != 1:
         return None
     if rows_run_on(extents, strides) or any(leaf.key.dtype.kind == "c" for leaf in found.leaves):
         return None
@@ -201,10 +205,11 @@ def _chains(
         columns, rows = _longer(columns, [], axes, lengths, strides[:1], LONG), []
     if rows:
         return columns, rows
-    if writes_out(prod(lengths.values())) and (lines := _lines(columns[-1:], axes, lengths, strides)):
-        inner = columns[columns.index(lines[0]) + 1 :] if lines[0] in columns else columns
-        if prod(lengths[k] for k in inner) >= DEEP:  # those of a line, too, are read one after the other
-            return inner, lines
+    near = _lines(columns[-1:], axes, lengths, strides)
+    if near and writes_out(prod(lengths.values())):
+        own = columns[columns.index(near[0]) + 1 :] if near[0] in columns else columns
+        if prod(lengths[k] for k in own) >= DEEP:  # those of a line, too, are read one after the other
+            return own, near
     return columns, _lines(columns, axes, lengths, strides)
 
 

@@ -17,11 +17,11 @@ from .alone import folds_alone, own_axes, own_of, packed
 from .axes import TARGET, Folded, Same, count_of, views_of
 from .before import LEAST, names_of
 from .brought import brought_first
-from .few import ONE_NUMBER
+from .few import ONE_NUMBER, WRITTEN_ROWS
 from .flat import LEAST as LEAST_ELEMENTS
 from .flat import flat_axes
 from .gather import WEAK, Gathered
-from .lying import MOST_WOVEN, across, fills_squares, moved_rows, rows_apart
+from .lying import MOST_WOVEN, across, fills_squares, moved_rows, rows_apart, writes_out
 from .memory_order import Turned, in_memory_order
 from .orders import folded_by, packed_rows, runs_onto
 from .pieces import (
@@ -42,6 +42,7 @@ from .signature import Flat, Rest
 from .walk import Given, Walk
 from .whole import is_better_whole, is_dear, may_be_whole, whole_first
 
+LEAST_APART = 6  # elements of packed rows, of which more follow each other in memory than as they are stored: of fewer all are read at once
 TURNED = 3  # axes in all: of columns of two that run on squares are turned at once
 
 
@@ -53,7 +54,7 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     small = max(view.size for view in given.layouts) < LEAST_ELEMENTS
     if same is None or small or not (given.vectors and given.free):
         return walk
-    if walk.packed and _reads_apart(walk, same, goal):
+    if walk.packed and _reads_apart(walk, same, goal) and not (walk.short >= LEAST_APART and _stores_less(walk, given)):
         return walk
     onto = runs_onto(walk.axes, same, walk.extents)
     squares = (
@@ -63,6 +64,7 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
         squares = goal.strides[walk.axes[-1]] != 1 or walk.extents[-1] % (MOST_WOVEN + 1) == 0
     if squares and prod(walk.extents) > FAR:  # of cut rows of a target too many lines are stored twice
         squares = prod(n for k, n in zip(walk.axes, walk.extents, strict=True) if k in (onto, walk.axes[-1])) <= BLOCK
+    squares = squares and not _is_of_few_rows(walk, given)
     if (walk.block or squares) and (onto is None or min(walk.extents) > MOST_WOVEN):
         return walk
     turned = in_memory_order(same, goal)
@@ -83,6 +85,17 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     if key is not None and whole and is_better_whole(turned, first, apart):
         return whole_first(walk, given, turned, names, numbers, key, first, apart) or first or walk
     return first or walk
+
+
+def _is_of_few_rows(walk: Walk, given: Given) -> bool:
+    """Whether folds that are stored as they are take few rows: these have no loop where they are computed before, and few elements are turned then."""
+    return _stores_less(walk, given) and max(view.size for view in given.layouts) <= WRITTEN_ROWS * prod(walk.extents)
+
+
+def _stores_less(walk: Walk, given: Given) -> bool:
+    """Whether half as much is stored as is read, in the caches, where vectors are small: it takes little time to turn it."""
+    read = max(view.size for view in given.layouts)
+    return 2 * prod(walk.extents) <= read and writes_out(read)
 
 
 def _reads_apart(walk: Walk, same: Same, goal: Layout) -> bool:
