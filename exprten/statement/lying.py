@@ -21,7 +21,7 @@ from .orders import lies_across
 RUNNING = 32  # columns
 MEMORY = 1 << 22  # elements of which most are in no cache
 SHORT_ROW, LONG_TARGET = 112, 256  # elements
-MOVED = (5, 112)  # the same of rows that are moved, the fewest and the most
+MOVED = (3, 112)  # the same of rows that are moved, the fewest and the most
 
 
 def rows_run_on(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> bool:

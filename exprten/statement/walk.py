@@ -16,12 +16,14 @@ from .axes import Same
 from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
 from .flat import flat_axes
-from .gather import Gathered
-from .lying import LEAST_ACROSS, moved_rows, rows_apart
+from .gather import Gathered, widest
+from .lying import LEAST_ACROSS, SQUARED, moved_rows, rows_apart
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
 from .traffic import in_reading_order, least_traffic
+
+MOST_TOGETHER = 4  # elements of rows that are moved, of which several are stored as one vector
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,9 +98,12 @@ def walked(given: Given) -> Walk:
         wide = prod(n for _, n in block.axes) >= LEAST_ACROSS
         flat = flat_axes(given.found, walk.axes, walk.extents, walk.strides) if wide else None
         return replace(walk, flat=flat) if flat and flat.direct else replace(walk, block=block)
-    if (columns := moved_rows(walk.extents, walk.strides)) and not given.found.several:
+    columns = 0 if given.found.several else moved_rows(walk.extents, walk.strides)
+    alone = columns > MOST_TOGETHER or (columns > 0 and widest(given.found) not in SQUARED)
+    flat = None if alone else flat_axes(given.found, walk.axes, walk.extents, walk.strides)
+    if columns and not (flat and len(walk.strides) - len(flat.along) == 1):  # several fill a register, of one operand
         return replace(walk, columns=columns)
-    return replace(walk, flat=flat_axes(given.found, walk.axes, walk.extents, walk.strides))
+    return replace(walk, flat=flat)
 
 
 def _folding(walk: Walk, given: Given, same: Same) -> Walk:

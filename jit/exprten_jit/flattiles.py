@@ -156,7 +156,7 @@ class Tiles:
         halved = TRUE if order == "halved" else FALSE
         return Squares(
             stores, tuple(turned), ROW, COLUMN, *sides, min(lanes, MOST_LANES), 1, False, None, (), FALSE,
-            halved=halved, down=order == "down",
+            halved=halved, down=TRUE if order == "down" else FALSE,
         )  # fmt: skip
 
     def _turned_later(self, value: Value) -> Value:

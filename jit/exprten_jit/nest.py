@@ -314,7 +314,7 @@ class Squares:
     target runs on. Each of `turned`, with what stands for it in the value, runs on along `row` and is turned round in registers, of complex
     numbers by its real part; where the store goes `across`, along `row`, what is stored is. `past` the caches, if at all, as many lines
     side by side as a square has. Of the next tile `ahead` is fetched early `when` it is far. Whole lines are computed `woven`, as a Vector is. Where `halved` holds,
-    squares have half as many lines of the target, and no stage. `down`: not those along the target are next to each other, but those along the source.
+    squares have half as many lines of the target, and no stage. Where `down` holds not those along the target are next to each other, but those along the source.
     """
 
     stores: tuple[Store, ...]
@@ -333,7 +333,7 @@ class Squares:
     when: Value
     woven: bool = False
     halved: Value = FALSE
-    down: bool = False
+    down: Value = FALSE
 
     @property
     def long(self) -> int:

@@ -191,7 +191,7 @@ class _Lines:
 
     def squares(self, stmt: Squares, pad: str, depth: int) -> None:
         abreast = f", {stmt.abreast} abreast," * (stmt.abreast > 1)
-        how = ", down the source" if stmt.down else ", by halves" if stmt.halved is TRUE else ""
+        how = ", down the source" if stmt.down is TRUE else ", by halves" if stmt.halved is TRUE else ""
         self.lines.append(
             f"{pad}squares of {stmt.lanes} x {stmt.lanes}{abreast} in {self.value(stmt.top)}..{self.value(stmt.bottom)}, {self.value(stmt.left)}..{self.value(stmt.right)}{how}"
         )

@@ -86,6 +86,8 @@ def squares_of(
         stores, brought, row, column, *names, lanes, abreast, bool(tile), past, ahead, far, woven and abreast > 1
     )
     squares = _with_halves(squares, goal[0])
+    if machine.small and not tile and abreast == 1:
+        squares = _in_order(squares, loops)
     blocks = _blocks(squares, loops, saved, _of_rows(saved, names, row, machine, bound, done))
     if kernel.inside is None or kernel.inside not in bound:
         return blocks
@@ -124,6 +126,27 @@ def _with_halves(squares: Squares, along: Axis) -> Squares:
     form = affine(read[0].offset, along)
     near = form and both(form[0] >= index(1), index(HALVED_BYTES // read[0].leaf.itemsize) >= form[0])
     return replace(squares, halved=both(squares.past.aliased, near)) if near else squares
+
+
+def _in_order(squares: Squares, loops: Sequence[Bounds]) -> Squares:
+    """The same, in the caches down the source where that is no longer than the target, or where its rows share a set of the first cache: what is read is read as a whole
+    then; else along the target, whose lines are stored as a whole. So are those that share a set.
+    """
+    (row, _, rows), (column, _, columns) = loops
+    x = squares.turned[0][1]
+    form, size = affine(x.offset, column), x.leaf.itemsize
+    if form is None:
+        return squares
+    near = max(1, NEARLY_ALIASED // size)
+    shared = index(2 * near) >= (form[0] + index(near)) % index(SET_BYTES // size)
+    shared = apply("logical_or", shared, apply("equal", form[0] % index(NEXT_SET // size), index(0)))
+    store = squares.stores[0]
+    goal = affine(store.offset, row)
+    assert goal is not None, "rows of the target lie at regular distances"
+    apart = negation(apply("equal", goal[0] % (NEXT_SET // store.leaf.dtype.itemsize), index(0)))
+    down = apply("logical_or", columns > rows, both(shared, columns >= index(SET_LINES)))
+    stored = squares.past.aliased if squares.past else FALSE
+    return replace(squares, down=both(both(apart, down), both(negation(squares.when), negation(stored))))
 
 
 def _halved_side(squares: Squares, along: Axis, side: Value) -> Value:
@@ -176,6 +199,8 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
     in_sets = apply("equal", form[0] % (NEXT_SET // store.leaf.dtype.itemsize), index(0))
     long = apply("logical_or", apply("logical_or", squares.when, goal[2] >= source[2]), in_sets)
     side = apply("where", long, index(LONG_SIDE), index(squares.long))
+    if squares.down is not FALSE:
+        side = apply("where", squares.down, index(SIDE), index(LONG_SIDE))
     far = both(squares.when, negation(past.joined)) if past else squares.when
     side = apply("where", far, _even(goal[2], max(squares.long, LINE // store.leaf.itemsize)), side)
     for x in dict.fromkeys(x for _, x in squares.turned):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from ..dtypes import DType
-from ..ir import FALSE, Leaf, Load
+from ..ir import FALSE, TRUE, Leaf, Load
 from ..machine import LINE
 from ..nest import Squares
 from ..rewrite import affine, walk
@@ -70,19 +70,34 @@ class InRegisters(Lines):
                 one = partial(self._one_square, stmt, near, here, many=many)
                 t.loop(tile.left, tile.right, stmt.long, lambda j: one(column=t.lesser(j, column)))
 
-        if stmt.down:
+        if stmt.down is TRUE:
             return self._down(stmt, near, when, least)
         whole = t.index("add", first, t.index("and", t.index("sub", end, first), -stmt.lanes))
         whole = t.select(when, t.select(self.value(stmt.halved, near.known, None).name, first, whole), first)
-        t.loop(first, whole, stmt.lanes, partial(side, stmt.lanes, ""))
+        along = whole
+        if stmt.down is not FALSE:
+            down = self.value(stmt.down, near.known, None).name
+            t.when(down, partial(self._down_to, stmt, near, whole))
+            along = t.select(down, first, whole)
+        t.loop(first, along, stmt.lanes, partial(side, stmt.lanes, ""))
         if least == stmt.lanes:
             return whole
         last = t.select(when, end, first)
         t.loop(whole, last, least, partial(side, least, t.index("sub", end, least)))
         return last
 
+    def _down_to(self, stmt: Squares, tile: Tile, whole: str) -> None:
+        """All squares of a tile up to a row, those along the source next to each other: a line of it is read as a whole, before others need its place."""
+        t, column = self.text, tile.last[1]
+
+        def beside(at: str) -> None:
+            left = t.lesser(at, column)
+            t.loop(tile.top, whole, stmt.lanes, lambda row: self._one_square(stmt, tile, row, left, many=stmt.lanes))
+
+        t.loop(tile.left, tile.right, stmt.lanes, beside)
+
     def _down(self, stmt: Squares, tile: Tile, when: str, least: int) -> str:
-        """The same, those along the source next to each other: a line of it is read as a whole, before others need its place."""
+        """The same in all tiles, with the last rows of each column of squares behind the others."""
         t, (_, column) = self.text, tile.last
         end = t.select(when, tile.bottom, tile.top)
         whole = t.index("add", tile.top, t.index("and", t.index("sub", end, tile.top), -stmt.lanes))
