@@ -97,13 +97,24 @@ def walked(given: Given) -> Walk:
     if block := plain_block(given.found, walk.axes, walk.extents, walk.strides):
         wide = prod(n for _, n in block.axes) >= LEAST_ACROSS
         flat = flat_axes(given.found, walk.axes, walk.extents, walk.strides) if wide else None
-        return replace(walk, flat=flat) if flat and flat.direct else replace(walk, block=block)
+        return (
+            replace(walk, flat=flat)
+            if flat and (flat.direct or _put_together(given, walk, flat))
+            else replace(walk, block=block)
+        )
     columns = 0 if given.found.several else moved_rows(walk.extents, walk.strides)
-    alone = columns > MOST_TOGETHER or (columns > 0 and widest(given.found) not in SQUARED)
+    alone = columns > MOST_TOGETHER
     flat = None if alone else flat_axes(given.found, walk.axes, walk.extents, walk.strides)
-    if columns and not (flat and len(walk.strides) - len(flat.along) == 1):  # several fill a register, of one operand
+    if columns and not (flat and _put_together(given, walk, flat)):
         return replace(walk, columns=columns)
     return replace(walk, flat=flat)
+
+
+def _put_together(given: Given, walk: Walk, flat: Flat) -> bool:
+    """Whether rows of few elements of one operand stay rows, so that several are stored as one vector."""
+    others = [s for n, s in enumerate(walk.strides) if n not in flat.along]
+    one = len(others) == 1 and others[0][-1] == 1 and walk.extents[-1] <= MOST_TOGETHER
+    return one and bool(flat.exact) and widest(given.found) in SQUARED
 
 
 def _folding(walk: Walk, given: Given, same: Same) -> Walk:
