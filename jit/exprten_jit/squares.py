@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial, reduce
 
 from .cuts import cuts_of
 from .derived import apply
@@ -39,6 +40,7 @@ NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds
 SET_LINES = 9  # in which there are 8 lines, or 12
 # from line to line of a source, and elements of a tile along the target, of squares that are halved
 HALVED_BYTES, HALVED_SIDE = 256, 64
+NEAR_SETS = (1, 2, 3, 4)  # rows of which one is in the same sets
 NEARLY_ALIASED = 16  # bytes that the rows of a target may lie further apart than a multiple of SET_BYTES, or less: eight of them share two sets then
 PART_BYTES = 16  # of a register: shuffles within it are cheap
 SMALL = 10  # additions an element, where squares are abreast: rows are as many, and longer
@@ -137,16 +139,20 @@ def _in_order(squares: Squares, loops: Sequence[Bounds]) -> Squares:
     form, size = affine(x.offset, column), x.leaf.itemsize
     if form is None:
         return squares
-    near = max(1, NEARLY_ALIASED // size)
-    shared = index(2 * near) >= (form[0] + index(near)) % index(SET_BYTES // size)
-    shared = apply("logical_or", shared, apply("equal", form[0] % index(NEXT_SET // size), index(0)))
     store = squares.stores[0]
     goal = affine(store.offset, row)
     assert goal is not None, "rows of the target lie at regular distances"
-    apart = negation(apply("equal", goal[0] % (NEXT_SET // store.leaf.dtype.itemsize), index(0)))
+    shared, stored = (_share_sets(step, n) for step, n in ((form[0], size), (goal[0], store.leaf.dtype.itemsize)))
     down = apply("logical_or", columns > rows, both(shared, columns >= index(SET_LINES)))
-    stored = squares.past.aliased if squares.past else FALSE
-    return replace(squares, down=both(both(apart, down), both(negation(squares.when), negation(stored))))
+    return replace(squares, down=both(down, both(negation(squares.when), negation(stored))))
+
+
+def _share_sets(step: Value, size: int) -> Value:
+    """Whether rows that lie so many elements apart, or every other, third or fourth of them, come into the same sets of the first cache."""
+    near, found = LINE // size, list[Value]()
+    for far in (step * many for many in NEAR_SETS):
+        found.append(both(far > index(near), index(2 * near) >= (far + index(near)) % index(SET_BYTES // size)))
+    return reduce(partial(apply, "logical_or"), found)
 
 
 def _halved_side(squares: Squares, along: Axis, side: Value) -> Value:
