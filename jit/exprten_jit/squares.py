@@ -40,6 +40,7 @@ NEXT_SET = 1024  # bytes between rows of the target: then the second cache holds
 SET_LINES = 9  # in which there are 8 lines, or 12
 # from line to line of a source, and elements of a tile along the target, of squares that are halved
 HALVED_BYTES, HALVED_SIDE = 256, 64
+NEAR_BYTES = 256 << 10  # of half of what stays in the second cache
 NEAR_SETS = (1, 2, 3, 4)  # rows of which one is in the same sets
 NEARLY_ALIASED = 16  # bytes that the rows of a target may lie further apart than a multiple of SET_BYTES, or less: eight of them share two sets then
 PART_BYTES = 16  # of a register: shuffles within it are cheap
@@ -89,8 +90,8 @@ def squares_of(
     )
     squares = _with_halves(squares, goal[0])
     if machine.small and not tile and abreast == 1:
-        squares = _in_order(squares, loops)
-    blocks = _blocks(squares, loops, saved, _of_rows(saved, names, row, machine, bound, done))
+        squares = _in_order(squares, loops, _is_near(kernel))
+    blocks = _blocks(squares, kernel, loops, saved, _of_rows(saved, names, row, machine, bound, done))
     if kernel.inside is None or kernel.inside not in bound:
         return blocks
     source = loops[1] if tile else loops[0]
@@ -130,8 +131,13 @@ def _with_halves(squares: Squares, along: Axis) -> Squares:
     return replace(squares, halved=both(squares.past.aliased, near)) if near else squares
 
 
-def _in_order(squares: Squares, loops: Sequence[Bounds]) -> Squares:
-    """The same, in the caches down the source where that is no longer than the target, or where its rows share a set of the first cache: what is read is read as a whole
+def _is_near(kernel: Kernel) -> Value:
+    """Whether what is read, and what is stored, stays in the second cache."""
+    return index(NEAR_BYTES // kernel.stores[0].leaf.dtype.itemsize) >= kernel.every
+
+
+def _in_order(squares: Squares, loops: Sequence[Bounds], near: Value) -> Squares:
+    """The same, where all is `near`, down the source where that is no longer than the target, or where its rows share a set of the first cache: what is read is read as a whole
     then; else along the target, whose lines are stored as a whole. So are those that share a set.
     """
     (row, _, rows), (column, _, columns) = loops
@@ -144,7 +150,7 @@ def _in_order(squares: Squares, loops: Sequence[Bounds]) -> Squares:
     assert goal is not None, "rows of the target lie at regular distances"
     shared, stored = (_share_sets(step, n) for step, n in ((form[0], size), (goal[0], store.leaf.dtype.itemsize)))
     down = apply("logical_or", columns > rows, both(shared, columns >= index(SET_LINES)))
-    return replace(squares, down=both(down, both(negation(squares.when), negation(stored))))
+    return replace(squares, down=both(both(near, down), negation(stored)))
 
 
 def _share_sets(step: Value, size: int) -> Value:
@@ -194,7 +200,9 @@ def _are_lines(extent: Value, line: int) -> Value:
     return apply("equal", apply("bitwise_and", extent, index(line - 1)), index(0))
 
 
-def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_rows: list[Stmt]) -> Blocks:
+def _blocks(
+    squares: Squares, kernel: Kernel, loops: list[Bounds], saved: tuple[Store, ...], of_rows: list[Stmt]
+) -> Blocks:
     """The loops over tiles: the inner one as the source runs on."""
     (top, bottom, left, right), past = NAMES, squares.past
     by_rows, by_columns = (*loops[0], top, bottom), (*loops[1], left, right)
@@ -206,7 +214,8 @@ def _blocks(squares: Squares, loops: list[Bounds], saved: tuple[Store, ...], of_
     long = apply("logical_or", apply("logical_or", squares.when, goal[2] >= source[2]), in_sets)
     side = apply("where", long, index(LONG_SIDE), index(squares.long))
     if squares.down is not FALSE:
-        side = apply("where", squares.down, index(SIDE), index(LONG_SIDE))
+        near = apply("where", squares.down, index(SIDE), index(LONG_SIDE))
+        side = apply("where", _is_near(kernel), near, side)
     far = both(squares.when, negation(past.joined)) if past else squares.when
     side = apply("where", far, _even(goal[2], max(squares.long, LINE // store.leaf.itemsize)), side)
     for x in dict.fromkeys(x for _, x in squares.turned):

@@ -298,9 +298,12 @@ class Units(Tiles):
 
     def _squares_of(self, stmt: Bring, known: Known, columns: str, rows: str, put: Put | None = None) -> None:
         """Those of so many rows: to scratch, or `put`, where there are the columns of one at least."""
-        width = stmt.lanes // stmt.each
+        width, many = stmt.lanes // stmt.each, number(rows)
+        part = PART_BYTES // stmt.into.dtype.itemsize
         if stmt.each > 1:
             self._of_rows(stmt, known, columns, rows, width, put)
+        elif many is not None and 2 <= part <= many and 2 * part == width:  # two parts of a register
+            self._of_rows(stmt, known, columns, rows, part, put)
         else:
             self._of_width(rows, WIDTHS, width, lambda some: self._of_rows(stmt, dict(known), columns, rows, some, put))
 
