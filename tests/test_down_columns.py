@@ -154,7 +154,7 @@ def test_columns_of_two_axes_that_are_stored_across_are_turned_in_registers(stat
             assert np.array_equal(np.transpose(target.numpy(), (1, 2, 0)), wanted)
 
 
-@pytest.mark.parametrize("shape", [(70, 64, 16), (300, 5, 7), (2, 40, 63), (1, 3, 2)], ids=str)
+@pytest.mark.parametrize("shape", [(70, 64, 16), (300, 5, 7), (24, 40, 63), (2, 40, 63), (1, 3, 2)], ids=str)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_positions_in_columns_of_two_axes_are_found_at_once(shape, threads):
     """What counts along the rows, or along one of the two axes, is as it is for columns of one axis."""
@@ -165,7 +165,7 @@ def test_positions_in_columns_of_two_axes_are_found_at_once(shape, threads):
         target = xt.empty((inner, middle), np.int64)
         plan = xt.plan(target, xt.argmax(along, 1))
         plan.run()
-        assert "columns of i1i0" in plan.nest or 1 in shape or middle < 8
+        assert "columns of i1i0" in plan.nest or 1 in shape or middle < 8 or ("known0[" in plan.nest and n < 19)
         assert np.array_equal(target.numpy(), view.argmax(1))
         for axis, count in enumerate((inner, n, middle)):
             lie = tuple(count if k == axis else 1 for k in range(3))

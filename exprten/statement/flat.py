@@ -24,10 +24,8 @@ MOST_ALONE = 32  # the same of one axis each, where loops are better inside of a
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
 TILE, FOLDED_TILE = 128, 64  # columns of a tile, and of one of what is made of folds
 MOST_UNIT, MOST_EXACT = 128, 16  # elements of a unit that is turned, and of a row, that are written out
-LEAST, LEAST_LEFT = (
-    2048,
-    512,
-)  # elements of a statement, and of what is left of folds: for fewer no table is worth making
+# elements of a statement, and of what is left of folds: for fewer no table is worth making
+LEAST, LEAST_LEFT = 2048, 512
 
 
 def flat_axes(

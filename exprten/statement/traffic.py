@@ -21,10 +21,8 @@ from .gather import Gathered, widest
 from .orders import MAX_PERMUTED, needed_by_all
 
 CACHE, FIRST_CACHE = 512 << 10, 24 << 10  # bytes that stay in the second cache, and in the first one
-START, NEAR_START = (
-    4,
-    1,
-)  # lines: as many could come until the first of a run is there, from memory and from the second cache
+# lines: as many could come until the first of a run is there, from memory and from the second cache
+START, NEAR_START = 4, 1
 LESS = 0.75  # of the traffic, for which another order is taken
 
 Steps = Mapping[Any, int]  # bytes from one element to the next, along each axis that an operand has

@@ -20,9 +20,8 @@ from .llvm_tile import Tiles
 WIDTHS = (4, 8, 16)  # lanes: of rows of fewer elements fewer are stored at a time
 TOGETHER = 4  # units
 
-Put = Callable[
-    [Lanes, str, str, int], None
-]  # a vector, where it begins, by column and row, and how many elements there are
+# stores a vector that begins at a column of a row, with so many elements of it
+Put = Callable[[Lanes, str, str, int], None]
 
 
 class Units(Tiles):
