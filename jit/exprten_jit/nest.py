@@ -353,27 +353,8 @@ class AtOnce:
     body: tuple[Stmt, ...]
 
 
-Stmt = (
-    Let
-    | Loop
-    | Reduce
-    | Strip
-    | Pieces
-    | Columns
-    | Blocks
-    | Turn
-    | TurnBack
-    | Squares
-    | Past
-    | Fetch
-    | Bring
-    | AtOnce
-    | Spread
-    | Vector
-)
-
-
 Plain = Let | Turn | TurnBack | Squares | Past | Fetch | Bring | Spread | Vector  # statements without others inside
+Stmt = Plain | Loop | Reduce | Strip | Pieces | Columns | Blocks | AtOnce
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import reduce
 from ..ir import Load, load
 from ..nest import AtOnce, Stmt
 from ..rewrite import walk
+from .llvm_masked import of_first
 from .llvm_memory import Known, Where
 from .llvm_squares import InRegisters
 from .llvm_text import INDEX_TYPE, Lanes, number
@@ -35,8 +36,7 @@ class ComputedAtOnce(InRegisters):
 
         def put(x: Lanes, column: str, row: str, left: int) -> None:
             here: Known = {**own, bring.row: Lanes(row, INDEX_TYPE), **self._numbers(into, x)}
-            mask = ", ".join(f"i1 {'true' if k < left else 'false'}" for k in range(x.count))
-            where = Where(bring.column, column, x.count, f"<{mask}>" if left < x.count else None)
+            where = Where(bring.column, column, x.count, of_first(left, x.count) if left < x.count else None)
             self.store(store, self.value(store.value, here, where), here, where)
 
         def usually() -> None:

@@ -34,6 +34,7 @@ from ..nest import (
     statements,
 )
 from ..rewrite import affine, steps, walk
+from .llvm_masked import of_first
 from .llvm_memory import Known, Where
 from .llvm_outer import Outer
 from .llvm_text import INDEX_TYPE, Lanes
@@ -281,8 +282,7 @@ class Loops(Outer):
             self._group(stmt, known, str(low), stmt.lanes, groups, None)
             low += groups * stmt.lanes
         if whole < high and stmt.masked:
-            mask = ", ".join(f"i1 {'true' if k < high - whole else 'false'}" for k in range(stmt.lanes))
-            self._group(stmt, known, str(whole), stmt.lanes, 1, f"<{mask}>")
+            self._group(stmt, known, str(whole), stmt.lanes, 1, of_first(high - whole, stmt.lanes))
         else:
             for at in range(whole, high):
                 self._group(stmt, known, str(at), 1, 1, None)

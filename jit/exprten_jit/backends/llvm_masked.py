@@ -14,6 +14,11 @@ _LANES = {"f16": "half", "i16": "i16", "i8": "i8"}
 MOST = 2  # bytes of such an element
 
 
+def of_first(many: int, count: int) -> str:
+    """The mask of so many first lanes of `count`."""
+    return f"<{', '.join(f'i1 {str(k < many).lower()}' for k in range(count))}>"
+
+
 def first_of(mask: str) -> int | None:
     """How many lanes a mask has, where they are known and the first ones."""
     if not mask.startswith("<"):

@@ -13,6 +13,7 @@ from ..machine import LINE
 from ..nest import SECOND
 from ..rewrite import substitute, walk
 from ..squares import PART_BYTES
+from .llvm_masked import of_first
 from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_tile import Tiles
@@ -158,8 +159,7 @@ class Units(Tiles):
 
     def _few_of(self, place: str, dtype: DType, width: int, left: int) -> Lanes:
         """A vector of as many elements as are left."""
-        mask = ", ".join(f"i1 {'true' if k < left else 'false'}" for k in range(width))
-        return self._masked_load(place, dtype, Lanes(f"<{mask}>", "i1", width))
+        return self._masked_load(place, dtype, Lanes(of_first(left, width), "i1", width))
 
     def _rows_put_together(self, stmt: Bring, known: Known, columns: str, rows: str, unit: int, put: Put) -> None:
         """As many units as fill vectors, in each of some rows; the last ones alone. They are `put`."""
