@@ -19,8 +19,8 @@ from exprten_jit.unrolled import packed_part
 from ..expression.shape import Layout
 from .axes import TARGET, Folded, Place, Same, extent_of, views_of
 from .few import few_rows, has_index
-from .gather import Gathered
-from .lying import MOST_WOVEN, rows_run_on
+from .gather import Gathered, widest
+from .lying import MOST_WOVEN, WAYS, in_one_set, rows_run_on
 from .orders import folded_by, lies_across, taken_across
 
 Key = TypeVar("Key", int, Place)
@@ -101,9 +101,25 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
         rows = [lengths[p] for p in taken]
         pays = narrow and max(near, default=many) <= NARROW and max(rows) <= UNROLLED
         pays = (pays or _pays(many, rows, near, stored)) and (many <= MOST_PLAIN or not across)
+        if machine().small and _are_in_one_set(block, lengths, steps[1:], widest(found)):
+            continue
         if pays and all({lanes, *loops} <= {*same.dims(n)} for n in found.folds):
             return Block(tuple((places.get(p, p), lengths[p]) for p in block), places[lanes])
     return None
+
+
+def _are_in_one_set(
+    block: Sequence[Place], lengths: Mapping[Place, int], steps: Sequence[Mapping[Place, int]], size: int
+) -> bool:
+    """Whether the elements of a block are rows of which more come into the same set of the first cache than it holds: each line of one is read again for each vector of it."""
+    for s in steps:
+        counts = [(s.get(p, 0), lengths[p]) for p in block]
+        places = [
+            sum(where) for where in itertools.product(*(range(0, n * step or 1, step or 1) for step, n in counts))
+        ]
+        if in_one_set(places, size) > WAYS:
+            return True
+    return False
 
 
 def _pays(many: int, folded: Sequence[int], near: Collection[int], stored: bool) -> bool:

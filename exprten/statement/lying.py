@@ -56,6 +56,11 @@ def rows_apart(
     return None
 
 
+def half_filled(found: Gathered, along: int) -> bool:
+    """Whether an axis of so many elements, along which vectors run, fills half of a small one at most: of the last ones each would take a step."""
+    return machine().small and along * 8 * widest(found) < machine().vector_bits
+
+
 def writes_out(count: int) -> bool:
     """Whether loops of few elements, of so many in all, are written out: in the caches, where vectors are small."""
     return machine().small and count < MEMORY // 4
@@ -77,7 +82,8 @@ def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     return extents[-1] if every else 0
 
 
-SQUARED = (4, 8)  # bytes of an element: of others a square has more rows
+LONG_SIZES = (4, 8)  # bytes of an element: of smaller ones rows of few are put together in other ways
+SQUARED = (1, 2, *LONG_SIZES)  # the same, that squares are read and stored directly of
 TILED = 5  # rows and columns: fewer are read faster one by one
 
 
@@ -128,9 +134,9 @@ def fills_squares(axes: Sequence[int], extents: Sequence[int], across: Sequence[
 
 
 def fits_squares(found: Gathered, along: int, down: int, count: int) -> bool:
-    """Whether so many elements along a target and along a source fill squares that need no scratch."""
+    """Whether so many elements along a target and along a source fill squares that need no scratch: of small elements these are large."""
     least = _least_sides(found, count)
-    return along >= least[0] and down >= least[1]
+    return along >= least[0] and down >= least[1] and widest(found) in LONG_SIZES
 
 
 def turned_directly(
@@ -142,14 +148,16 @@ def turned_directly(
     if not _in_halves(found, count):
         return None
     size = widest(found)
-    read = any(_in_one_set(places, size) > WAYS for places in sources)
-    stored = any(2 * _in_one_set(places, size) >= WAYS for places in targets)
+    read = any(in_one_set(places, size) > WAYS for places in sources)
+    stored = any(2 * in_one_set(places, size) >= WAYS for places in targets)
+    if size == 1:
+        return "along"
     if read and stored:
         return None
     return "down" if read else "halved" if stored else "along"
 
 
-def _in_one_set(places: Places, size: int) -> int:
+def in_one_set(places: Places, size: int) -> int:
     """How many of the lines at some places come into the same set of the first cache at most."""
     lines = {at * size // LINE for at in places}
     return max(Counter(line % (SET_BYTES // LINE) for line in lines).values(), default=0)
@@ -161,7 +169,9 @@ def _in_halves(found: Gathered, count: int) -> bool:
 
 
 def _least_sides(found: Gathered, count: int) -> tuple[int, int]:
-    return (LEAST_ALONG, LEAST_ACROSS) if _in_halves(found, count) else (MOST_WOVEN + 1, MOST_WOVEN + 1)
+    if not _in_halves(found, count):
+        return (MOST_WOVEN + 1, MOST_WOVEN + 1)
+    return {1: (16, 8), 2: (16, 8)}.get(widest(found), (LEAST_ALONG, LEAST_ACROSS))
 
 
 CACHED_BYTES = 2 << 20  # of the largest operand: nothing is fetched early, nor stored past the caches, of less

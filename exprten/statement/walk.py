@@ -17,7 +17,7 @@ from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
 from .flat import flat_axes
 from .gather import Gathered, widest
-from .lying import LEAST_ACROSS, SQUARED, moved_rows, rows_apart
+from .lying import LEAST_ACROSS, LONG_SIZES, half_filled, moved_rows, rows_apart
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
@@ -74,6 +74,7 @@ class Walk:
     rest: Rest | None = None  # what is left when all folds are computed before
     pieces: tuple[int, ...] = ()  # elements of some of its axes at a time
     columns: int = 0  # elements of moved rows, which are written out
+    halved: bool = False  # vectors are half a register
     pairs: Pairs = field(default_factory=dict)  # rows that are folded inside of another fold
 
 
@@ -93,15 +94,15 @@ def walked(given: Given) -> Walk:
         axes, lengths = woven[0], dict(zip(*woven, strict=True))
         short = lengths[axes[-2]]
         axes = in_reading_order(given.found, axes, 2, lengths, walk.strides)
-        return replace(walk, axes=axes, extents=[lengths[k] for k in axes], short=short, packed=True)
+        extents, halved = [lengths[k] for k in axes], half_filled(given.found, lengths[axes[-1]])
+        return replace(walk, axes=axes, extents=extents, short=short, packed=True, halved=halved)
     if block := plain_block(given.found, walk.axes, walk.extents, walk.strides):
-        wide = prod(n for _, n in block.axes) >= LEAST_ACROSS
+        wide = prod(n for _, n in block.axes) >= LEAST_ACROSS and widest(given.found) in LONG_SIZES
         flat = flat_axes(given.found, walk.axes, walk.extents, walk.strides) if wide else None
-        return (
-            replace(walk, flat=flat)
-            if flat and (flat.direct or _put_together(given, walk, flat))
-            else replace(walk, block=block)
-        )
+        if flat and (flat.direct or _put_together(given, walk, flat)):
+            return replace(walk, flat=flat)
+        halved = half_filled(given.found, walk.extents[walk.axes.index(block.lanes)])
+        return replace(walk, block=block, halved=halved)
     columns = 0 if given.found.several else moved_rows(walk.extents, walk.strides)
     alone = columns > MOST_TOGETHER
     flat = None if alone else flat_axes(given.found, walk.axes, walk.extents, walk.strides)
@@ -114,7 +115,7 @@ def _put_together(given: Given, walk: Walk, flat: Flat) -> bool:
     """Whether rows of few elements of one operand stay rows, so that several are stored as one vector."""
     others = [s for n, s in enumerate(walk.strides) if n not in flat.along]
     one = len(others) == 1 and others[0][-1] == 1 and walk.extents[-1] <= MOST_TOGETHER
-    return one and bool(flat.exact) and widest(given.found) in SQUARED
+    return one and bool(flat.exact) and widest(given.found) in LONG_SIZES
 
 
 def _folding(walk: Walk, given: Given, same: Same) -> Walk:

@@ -59,6 +59,7 @@ class Code:
 def generate(kernel: Kernel, machine: Machine, fast_math: bool = False) -> tuple[Nest, str]:
     """The loop nest and the LLVM text of a kernel; nothing is compiled."""
     check_kernel(kernel)
+    machine = _for_kernel(machine, kernel)
     nest = make_nest(kernel, machine)
     return nest, llvm_module.emit(nest, "kernel", fast_math, machine)
 
@@ -73,10 +74,14 @@ def _machine(vector_bits: int | None) -> Machine:
     return replace(host, vector_bits=min(vector_bits or host.vector_bits, host.vector_bits))
 
 
+def _for_kernel(machine: Machine, kernel: Kernel) -> Machine:
+    return replace(machine, vector_bits=machine.vector_bits // 2) if kernel.halved else machine
+
+
 def kernel_without_code(kernel: Kernel, vector_bits: int | None = None) -> Code:
     """A kernel that only the interpreter runs: checked and scheduled, at no address."""
     check_kernel(kernel)
-    source = Source(kernel, make_nest(kernel, _machine(vector_bits)), "")
+    source = Source(kernel, make_nest(kernel, _for_kernel(_machine(vector_bits), kernel)), "")
     return Code(0, b"", lambda: source)
 
 

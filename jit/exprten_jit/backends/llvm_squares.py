@@ -54,12 +54,14 @@ class InRegisters(Lines):
 
     def _near_squares(self, stmt: Squares, tile: Tile, first: str, end: str) -> str:
         """Squares of a tile that are stored where they belong, with nothing fetched beside them: each of them has all of its lanes, and little is asked for it.
-        How far they go along the loop over sides; the last ones have half as many rows where registers are two parts.
+        How far they go along the loop over sides; the last ones have half as many rows where registers are two parts, or one; and a fourth, where there are no more.
         """
         t, (row, column) = self.text, tile.last
         near = replace(tile, known=dict(tile.known), staged="false", joined="false")
         least = stmt.lanes // 2 if self._in_parts(stmt) else stmt.lanes
-        when = self._is_near(stmt, tile, least)
+        fewer = least >= 2 * FEW_ROWS[0] and not stmt.across and stmt.down is not TRUE
+        fewest = least // 2 if fewer else least
+        when = self._is_near(stmt, tile, least, fewest)
 
         def side(many: int, last: str, at: str) -> None:
             here = t.lesser(at, last) if many < stmt.lanes else at
@@ -82,8 +84,11 @@ class InRegisters(Lines):
         t.loop(first, along, stmt.lanes, partial(side, stmt.lanes, ""))
         if least == stmt.lanes:
             return whole
-        last = t.select(when, end, first)
-        t.loop(whole, last, least, partial(side, least, t.index("sub", end, least)))
+        last = halves = t.select(when, end, first)
+        if fewer:
+            halves = t.select(t.let(f"icmp sge i64 {t.index('sub', end, first)}, {least}", "i1").name, last, whole)
+            t.loop(halves, last, fewest, partial(side, fewest, t.index("sub", end, fewest)))
+        t.loop(whole, halves, least, partial(side, least, t.index("sub", end, least)))
         return last
 
     def _down_to(self, stmt: Squares, tile: Tile, whole: str) -> None:
@@ -113,15 +118,16 @@ class InRegisters(Lines):
         t.loop(tile.left, t.select(when, tile.right, tile.left), stmt.long, squares)
         return end
 
-    def _is_near(self, stmt: Squares, tile: Tile, least: int) -> str:
-        """Whether a tile is such a one, with as many rows and columns; where what was stored would be read again, these are whole squares."""
+    def _is_near(self, stmt: Squares, tile: Tile, least: int, fewest: int) -> str:
+        """Whether a tile is such a one, with as many rows, or as the `fewest` are, and columns; where what was stored would be read again, these are whole squares."""
         t, found = self.text, list[str]()
-        across = (stmt.lanes, least) if stmt.across else (least, stmt.long)
-        for first, end, many in zip((tile.top, tile.left), (tile.bottom, tile.right), across, strict=True):
+        rows, columns = (tile.top, tile.bottom), (tile.left, tile.right)
+        beside = (rows, stmt.lanes, stmt.lanes) if stmt.across else (columns, stmt.long, stmt.long)
+        for (first, end), many, few in (beside, (columns if stmt.across else rows, least, fewest)):
             extent = t.index("sub", end, first)
             rest = t.let(f"icmp eq i64 {t.index('and', extent, many - 1)}, 0", "i1").name
             found += [
-                t.let(f"icmp sge i64 {extent}, {many}", "i1").name,
+                t.let(f"icmp sge i64 {extent}, {few}", "i1").name,
                 t.let(f"select i1 {tile.again}, i1 {rest}, i1 true", "i1").name,
             ]
         staged = tile.staged
@@ -133,9 +139,9 @@ class InRegisters(Lines):
         return reduce(lambda a, b: t.let(f"and i1 {a}, {b}", "i1").name, found)
 
     def _in_parts(self, stmt: Squares) -> bool:
-        """Whether rows of a square are two parts of a register."""
+        """Whether rows of a square are two parts of a register, or one part, of which there may be half as many."""
         sizes = {x.leaf.itemsize for _, x in stmt.turned} | {stmt.stores[0].leaf.itemsize}
-        return stmt.lanes > 2 and sizes == {2 * PART_BYTES // stmt.lanes}
+        return stmt.lanes > 2 and len(sizes) == 1 and sizes.pop() * stmt.lanes in (PART_BYTES, 2 * PART_BYTES)
 
     def _tile(self, stmt: Squares, known: Known) -> Tile:
         """What is known of a tile. The last square ends where the tile does; where the target is read, it has fewer lanes instead, for those
@@ -238,7 +244,9 @@ class InRegisters(Lines):
             t.when(tile.staged, lambda: self._whole_side(stmt, tile.known, row, stmt.long))
 
     def _from(self, stmt: Squares, tile: Tile, row: str, column: str) -> None:
-        """A square, or as many as are computed at a time, from a row and a column on; at the rim one by one, as far as they go."""
+        """A square, or as many as are computed at a time, from a row and a column on; at the rim one by one, the last one of which ends where the tile
+        does, or masked, as far as they go.
+        """
         t = self.text
         if stmt.ahead:
             t.when(tile.far, lambda: self._next_lines(stmt, tile.known, row, column, stmt.lanes))
@@ -250,8 +258,16 @@ class InRegisters(Lines):
         def at_rim() -> None:
             if stmt.abreast == 1:
                 alone(column)
-            else:
-                t.loop(column, t.lesser(tile.right, t.index("add", column, stmt.long)), stmt.lanes, alone)
+                return
+            end, last = t.lesser(tile.right, t.index("add", column, stmt.long)), t.index("sub", tile.right, stmt.lanes)
+            whole = self._least((rows, stmt.lanes), (columns, stmt.lanes))
+            whole = t.let(f"select i1 {tile.again}, i1 false, i1 {whole}", "i1").name
+            one = partial(self._one_square, replace(stmt, abreast=1), replace(tile, known=dict(tile.known)), row)
+            t.either(
+                whole,
+                lambda: t.loop(column, end, stmt.lanes, lambda at: one(t.lesser(at, last))),
+                lambda: t.loop(column, end, stmt.lanes, alone),
+            )
 
         inside = self._least((rows, stmt.lanes), (columns, stmt.long))
         t.either(inside, lambda: self._one_square(stmt, tile, row, column), at_rim)
