@@ -17,13 +17,14 @@ from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
 from .flat import flat_axes
 from .gather import Gathered, widest
-from .lying import LEAST_ACROSS, LONG_SIZES, half_filled, moved_rows, rows_apart
+from .lying import LEAST_ACROSS, LONG_SIZES, MOST_WOVEN, half_filled, moved_rows, rows_apart
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
 from .traffic import in_reading_order, least_traffic
 
 MOST_TOGETHER = 4  # elements of rows that are moved, of which several are stored as one vector
+WORD = 8  # bytes of such a row of small elements
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +105,7 @@ def walked(given: Given) -> Walk:
         halved = half_filled(given.found, walk.extents[walk.axes.index(block.lanes)])
         return replace(walk, block=block, halved=halved)
     columns = 0 if given.found.several else moved_rows(walk.extents, walk.strides)
-    alone = columns > MOST_TOGETHER
+    alone = columns and not _are_few(given, walk)
     flat = None if alone else flat_axes(given.found, walk.axes, walk.extents, walk.strides)
     if columns and not (flat and _put_together(given, walk, flat)):
         return replace(walk, columns=columns)
@@ -114,8 +115,15 @@ def walked(given: Given) -> Walk:
 def _put_together(given: Given, walk: Walk, flat: Flat) -> bool:
     """Whether rows of few elements of one operand stay rows, so that several are stored as one vector."""
     others = [s for n, s in enumerate(walk.strides) if n not in flat.along]
-    one = len(others) == 1 and others[0][-1] == 1 and walk.extents[-1] <= MOST_TOGETHER
-    return one and bool(flat.exact) and widest(given.found) in LONG_SIZES
+    return len(others) == 1 and others[0][-1] == 1 and bool(flat.exact) and _are_few(given, walk)
+
+
+def _are_few(given: Given, walk: Walk) -> bool:
+    """Whether rows have few elements, or such of a byte are less than a word, and enough follow each other to fill whole vectors."""
+    *_, rows, many = walk.extents
+    if widest(given.found) in LONG_SIZES or many <= MOST_TOGETHER:
+        return many <= MOST_TOGETHER
+    return many < WORD and rows > MOST_WOVEN and widest(given.found) == 1
 
 
 def _folding(walk: Walk, given: Given, same: Same) -> Walk:

@@ -28,6 +28,7 @@ STAYS = 512 << 10  # bytes of a piece that are still in the second cache when th
 FETCHED = 2 * DEEP  # elements of a column of a tile: of so many they are fetched for what is made of them
 # elements of rows that are put together in registers, and bytes of each: of smaller ones more than two rows would be in one
 MOST_WOVEN, WOVEN_BYTES = 8, (4, 8)
+WORD = 8  # bytes of a row of such that is one number
 MANY = 4  # tiles of a loop: the last one of fewer is too often
 ROWS = 256  # of tiles: of no more what is fetched stays in the second cache until all are done
 
@@ -349,7 +350,9 @@ class Tiles:
         if not aligned or read or len(sizes) > 1 or work_of([store.value]) > CHEAP_ROWS[1]:
             return body
         alone = not bring.turned and bring.between is None
-        if bring.usual == 0 and not (alone and _number(bring.unit) <= MOST_WOVEN and min(sizes) in WOVEN_BYTES):
+        unit, size = _number(bring.unit), min(sizes)
+        woven = unit <= MOST_WOVEN if size in WOVEN_BYTES else unit * size <= WORD
+        if bring.usual == 0 and not (alone and woven):
             return body
         return [AtOnce(bring, self.rows.many if self.rows else ONE_ELEMENT, store, tuple(body))]
 

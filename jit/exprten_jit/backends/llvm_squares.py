@@ -141,7 +141,8 @@ class InRegisters(Lines):
     def _in_parts(self, stmt: Squares) -> bool:
         """Whether rows of a square are two parts of a register, or one part, of which there may be half as many."""
         sizes = {x.leaf.itemsize for _, x in stmt.turned} | {stmt.stores[0].leaf.itemsize}
-        return stmt.lanes > 2 and len(sizes) == 1 and sizes.pop() * stmt.lanes in (PART_BYTES, 2 * PART_BYTES)
+        parts = (2 * PART_BYTES,) if stmt.across else (PART_BYTES, 2 * PART_BYTES)
+        return stmt.lanes > 2 and len(sizes) == 1 and sizes.pop() * stmt.lanes in parts
 
     def _tile(self, stmt: Squares, known: Known) -> Tile:
         """What is known of a tile. The last square ends where the tile does; where the target is read, it has fewer lanes instead, for those

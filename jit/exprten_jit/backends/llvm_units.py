@@ -8,18 +8,19 @@ from math import gcd, log2
 
 from ..bring import Bring
 from ..dtypes import DType
-from ..ir import FALSE, Load, index
+from ..ir import FALSE, Load, Value, index
 from ..machine import LINE
 from ..nest import SECOND
-from ..rewrite import substitute, walk
+from ..rewrite import affine, substitute, walk
 from ..squares import PART_BYTES
-from .llvm_masked import of_first
+from .llvm_masked import MOST, of_first
 from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_tile import Tiles
 
 WIDTHS = (4, 8, 16)  # lanes: of rows of fewer elements fewer are stored at a time
 TOGETHER = 4  # units
+WORD = 8  # bytes of a number that units of small elements are put together in
 
 # stores a vector that begins at a column of a row, with so many elements of it
 Put = Callable[[Lanes, str, str, int], None]
@@ -173,31 +174,45 @@ class Units(Tiles):
             known_at: list[Known] = [{**known, stmt.column: Lanes(x, INDEX_TYPE)} for x in at]
             places = [self.value(table, here, None).name for here in known_at]
 
-            def row(i: str) -> None:
+            def row(beyond: bool, i: str) -> None:
                 here: Known = {stmt.row: Lanes(i, INDEX_TYPE), **known}
                 start = self._pointer(stmt.load.leaf.name, dtype, self.value(begin, here, None).name)
                 lie = [t.further(start, dtype.memory, x) for x in places]
                 if units == 1:
                     found = [(self._part_of(lie[0], dtype, width, unit, k), k) for k in _starts(unit, width)]
                 else:
-                    found = [(x, n * width) for n, x in enumerate(self._put_together(lie, dtype, width, unit))]
+                    together = self._words_beyond if beyond else self._put_together
+                    found = [(x, n * width) for n, x in enumerate(together(lie, dtype, width, unit))]
                 for x, k in found:
                     put(x, t.index("add", first, k), i, unit - k if units == 1 else width)
 
-            t.loop("0", rows, 1, row)
+            follow = self._rows_follow(stmt, begin, known, rows, unit) if units > 1 else "0"
+            if follow != "0":
+                t.loop("0", follow, 1, partial(row, True))
+            t.loop(follow, rows, 1, partial(row, False))
 
         each = many * unit
         whole = t.index("mul", t.index("udiv", columns, each), each)
         t.loop("0", whole, each, partial(group, many))
-        if many > 1:
-            t.loop(whole, columns, unit, partial(group, 1))
+        if many == 1:
+            return
+        last = whole
+        if dtype.itemsize <= MOST:  # alone each takes long: the last ones with some that were stored
+            more = t.let(f"icmp sgt i64 {columns}, {whole}", "i1").name
+            enough = t.let(f"icmp sge i64 {columns}, {each}", "i1").name
+            again = t.let(f"and i1 {more}, {enough}", "i1").name
+            t.when(again, lambda: group(many, t.index("sub", columns, each)))
+            last = t.select(enough, columns, whole)
+        t.loop(last, columns, unit, partial(group, 1))
 
     def _part_of(self, place: str, dtype: DType, width: int, unit: int, k: int) -> Lanes:
         """A vector of a unit from element k on."""
         return self._few_of(self.text.further(place, dtype.memory, str(k)), dtype, width, unit - k)
 
     def _put_together(self, places: Sequence[str], dtype: DType, width: int, unit: int) -> list[Lanes]:
-        """Units that lie at some places, behind each other in whole vectors: each of one unit, or the end of one and the beginning of the next."""
+        """Units that lie at some places, behind each other in whole vectors: each of one unit, or the end of one and the beginning of the next, or of several."""
+        if dtype.itemsize <= MOST and unit * dtype.itemsize <= WORD:
+            return self._words_together(places, dtype, width, unit)
         loaded, least = dict[tuple[int, int], Lanes](), min(width, unit)
 
         def part(n: int, k: int) -> Lanes:
@@ -217,6 +232,65 @@ class Units(Tiles):
 
         made = [vector(at) for at in range(0, len(places) * unit, width)]
         return [make() for make in made]
+
+    def _words_together(self, places: Sequence[str], dtype: DType, width: int, unit: int) -> list[Lanes]:
+        """The same of units that are no more than a word of 64 bits, of which a vector is two: each unit is a number, and a word the bits of several."""
+        t, nbytes = self.text, unit * dtype.itemsize
+        words = ["0"] * (len(places) * nbytes // WORD)
+        for n, place in enumerate(places):
+            (k, at), one = divmod(n * nbytes, WORD), self._as_number(place, nbytes)
+            words[k] = t.index("or", words[k], t.index("shl", one, 8 * at))
+            if at + nbytes > WORD:
+                words[k + 1] = t.let(f"lshr i64 {one}, {8 * (WORD - at)}", INDEX_TYPE).name
+        found, side = list[Lanes](), PART_BYTES // WORD
+        for k in range(0, len(words), side):
+            x = "poison"
+            for n, word in enumerate(words[k : k + side]):
+                x = t.let(f"insertelement <{side} x i64> {x}, i64 {word}, i32 {n}", INDEX_TYPE, side).name
+            found.append(t.let(f"bitcast <{side} x i64> {x} to <{width} x {dtype.memory}>", dtype.memory, width))
+        return found
+
+    def _rows_follow(self, stmt: Bring, begin: Value, known: Known, rows: str, unit: int) -> str:
+        """Of how many rows a unit may be read with a few bytes beyond it: of small elements, that are no power of two, where the next row's follows it."""
+        t, size, form = self.text, stmt.into.dtype.itemsize, affine(begin, stmt.row)
+        if size > MOST or unit * size > WORD or unit * size & (unit * size - 1) == 0 or form is None:
+            return "0"
+        inside: Known = {**known, stmt.row: Lanes("0", INDEX_TYPE)}
+        near = t.let(f"icmp eq i64 {self.value(form[0], inside, None).name}, {unit}", "i1").name
+        return t.select(near, t.index("sub", rows, 1), "0")
+
+    def _words_beyond(self, places: Sequence[str], dtype: DType, width: int, unit: int) -> list[Lanes]:
+        """Units of small elements behind each other in whole vectors: each is read as a word, a few bytes of which are not its own."""
+        t, nbytes = self.text, unit * dtype.itemsize
+        each = WORD // 2 if nbytes <= WORD // 2 else WORD
+        many, word, read = PART_BYTES // each, f"i{8 * each}", list[Lanes]()
+        for n in range(0, len(places), many):
+            made = "poison"
+            for k, place in enumerate(places[n : n + many]):
+                one = t.let(f"load {word}, ptr {place}, align {dtype.itemsize}", word).name
+                made = t.let(f"insertelement <{many} x {word}> {made}, {word} {one}, i32 {k}", word, many).name
+            read.append(t.let(f"bitcast <{many} x {word}> {made} to <{PART_BYTES} x i8>", "i8", PART_BYTES))
+        found = list[Lanes]()
+        for first in range(0, len(places) * nbytes, PART_BYTES):
+            wanted = [divmod(at, nbytes) for at in range(first, first + PART_BYTES)]
+            inside = [(n // many, n % many * each + k) for n, k in wanted]
+            start = inside[0][0]
+            x = self._shuffled(read[start], read[start], [at if v == start else 0 for v, at in inside])
+            for v in range(start + 1, inside[-1][0] + 1):
+                order = [PART_BYTES + at if of == v else j for j, (of, at) in enumerate(inside)]
+                x = self._shuffled(x, read[v], order)
+            found.append(t.let(f"bitcast {x} to <{width} x {dtype.memory}>", dtype.memory, width))
+        return found
+
+    def _as_number(self, place: str, nbytes: int) -> str:
+        """So many bytes as a number of 64 bits, nothing else being read: in two parts that may overlap, where that is no power of two."""
+        t, size = self.text, 1 << (nbytes.bit_length() - 1)
+        parts = []
+        for at in dict.fromkeys((0, nbytes - size)):
+            x = t.let(f"load i{8 * size}, ptr {t.further(place, 'i8', str(at))}, align 1", f"i{8 * size}")
+            wide = x.name if size == WORD else t.let(f"zext {x} to i64", INDEX_TYPE).name
+            parts.append(t.index("shl", wide, 8 * at))
+        return parts[0] if len(parts) == 1 else t.index("or", *parts)
 
     # units that lie between each other
 
@@ -335,15 +409,25 @@ class Units(Tiles):
         def square(column: str, places: Sequence[str], row: str, left: int | None = None) -> None:
             lanes, along = some * each, t.index("mul", row, each)
             at = [t.further(x, dtype.memory, along) for x in places]
-            if left is not None:
-                found = [self._few_of(x, dtype, lanes, left * each) for x in at]
-            else:
-                beyond = t.index("mul", t.index("sub", rows, row), each)
+
+            def put(found: list[Lanes]) -> None:
+                turned = self._square(found, dtype.itemsize, each) if some == width else self._turned(found, some)
+                for k, x in enumerate(turned if left is None else turned[:left]):
+                    to(x, column, t.index("add", row, k), stmt.lanes)
+
+            def masked() -> None:
                 mask = Lanes(self.below(beyond, lanes), "i1", lanes)
-                found = [self._masked_load(x, dtype, mask) for x in at]
-            turned = self._square(found, dtype.itemsize, each) if some == width else self._turned(found, some)
-            for k, x in enumerate(turned if left is None else turned[:left]):
-                to(x, column, t.index("add", row, k), stmt.lanes)
+                put([self._masked_load(x, dtype, mask) for x in at])
+
+            if left is not None:
+                put([self._few_of(x, dtype, lanes, left * each) for x in at])
+                return
+            beyond = t.index("mul", t.index("sub", rows, row), each)
+            if dtype.itemsize > MOST:
+                masked()
+                return
+            every = t.let(f"icmp sge i64 {beyond}, {lanes}", "i1").name  # a mask of such takes long
+            t.either(every, lambda: put([self._few_of(x, dtype, lanes, lanes) for x in at]), masked)
 
         whole = t.index("and", columns, -stmt.lanes)
         part = t.let(f"icmp slt i64 {whole}, {columns}", "i1").name
