@@ -3,13 +3,14 @@
 import functools
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from covering import covering
 from exprten_jit.backends import nvrtc_library
+from exprten_jit.store import store
 from hypothesis import settings
 
 if TYPE_CHECKING:  # it needs POSIX
@@ -19,8 +20,10 @@ pytest.register_assert_rewrite("gpu.memory_cases", "gpu.product_cases")  # tests
 
 GOLDEN = Path(__file__).parent / "golden"
 
-# What a test compiles is the same whatever ran before it; tests of the cache switch it on.
+# What a test compiles is the same whatever ran before it; tests of the cache switch it on. Of the modules that are named here kernels are kept, for who runs them
+# another time in another way: what they assert does not depend on where a kernel came from.
 os.environ["EXPRTEN_CACHE"] = "0"
+KEPT = frozenset(f"test_{name}" for name in os.environ.get("EXPRTEN_TEST_KEPT", "").split())
 
 # No deadline: the first example of a kernel compiles it. In CI the examples are the same in every run, so a red run is ours.
 settings.register_profile("local", deadline=None, print_blob=True)
@@ -44,6 +47,18 @@ def pytest_configure(config: pytest.Config) -> None:
     # Chosen before hypothesis' own hook reads it and before xdist starts workers, so that all draw from one printed seed.
     if PROFILE == "local" and config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.randrange(2**32))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _kernels_are_kept(request: pytest.FixtureRequest) -> Iterator[None]:
+    if request.module.__name__ not in KEPT:
+        yield
+        return
+    os.environ["EXPRTEN_CACHE"] = "1"
+    store.cache_clear()
+    yield
+    os.environ["EXPRTEN_CACHE"] = "0"
+    store.cache_clear()
 
 
 @pytest.hookimpl(tryfirst=True)  # before those marked `full` are taken out

@@ -43,7 +43,12 @@ def test_few_elements_that_lie_across_are_numpys(seed: int, kind: int) -> None:
     numbers, dtype = np.random.default_rng(seed), rng.choice((*HALVES, *(np.dtype("float32"),) * 4, *DTYPES))
     shape = shape_of(rng.randint(2, 17), rng.randint(2, 17))
     data = (numbers.standard_normal(shape) * 9).astype(dtype)
-    x = data.transpose(order)
+    check(data, order, rng)
+
+
+def check(data: np.ndarray, order: tuple[int, ...], rng: random.Random) -> None:
+    """Stored from one order to another, with and without reading the target, it is NumPy's, and nothing beyond the target changes."""
+    numbers, dtype, x = np.random.default_rng(rng.randrange(1 << 30)), data.dtype, data.transpose(order)
     beside = (numbers.standard_normal(x.shape if rng.random() < 0.5 else x.shape[-1:]) * 9).astype(dtype)
     start = (numbers.standard_normal(x.shape) * 9).astype(dtype)
     sign = np.bitwise_or if dtype.kind == "b" else np.add
@@ -52,7 +57,7 @@ def test_few_elements_that_lie_across_are_numpys(seed: int, kind: int) -> None:
         y, z = xt.asarray(made.array), xt.transpose(xt.asarray(data), order)
         with xt.options(vector_bits=bits, num_threads=threads):
             y[...] = sign(z, xt.asarray(beside))
-            what = f"{dtype}{shape}, {bits} bits, {threads} threads, {how}"
+            what = f"{dtype}{data.shape} {order}, {bits} bits, {threads} threads, {how}"
             assert_same_bits(made.array, sign(x, beside), what)
             y[...] = sign(y, z)  # which reads the target: nothing is stored twice
             assert_same_bits(made.array, sign(sign(x, beside), x), what)
