@@ -171,7 +171,7 @@ def _in_halves(found: Gathered, count: int) -> bool:
 def _least_sides(found: Gathered, count: int) -> tuple[int, int]:
     if not _in_halves(found, count):
         return (MOST_WOVEN + 1, MOST_WOVEN + 1)
-    return {1: (16, 8), 2: (16, 8)}.get(widest(found), (LEAST_ALONG, LEAST_ACROSS))
+    return (LEAST_ALONG, LEAST_ACROSS) if widest(found) in LONG_SIZES else (MOST_WOVEN + 1, LEAST_ACROSS)
 
 
 CACHED_BYTES = 2 << 20  # of the largest operand: nothing is fetched early, nor stored past the caches, of less

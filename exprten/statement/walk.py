@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from exprten_jit.bring import WORD
+
 from ..expression.shape import Layout, broadcast_strides
 from .axes import Same
 from .before import needed_again, with_room
@@ -24,7 +26,6 @@ from .signature import Flat, Rest
 from .traffic import in_reading_order, least_traffic
 
 MOST_TOGETHER = 4  # elements of rows that are moved, of which several are stored as one vector
-WORD = 8  # bytes of such a row of small elements
 
 
 @dataclass(frozen=True, kw_only=True)

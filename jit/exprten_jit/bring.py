@@ -9,6 +9,7 @@ from .ir import FALSE, TRUE, Axis, Leaf, Load, Value, index, local
 
 NO_FURTHER = index(0)
 FEWEST_BETWEEN = 3  # elements of a unit: of fewer squares do not pay
+WORD = 8  # bytes of a number: units of small elements that are no more are put together in such
 FIRST_TILE = local("first_tile", BOOL)  # of a loop over tiles
 
 

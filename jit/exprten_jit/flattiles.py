@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
-from .bring import FEWEST_BETWEEN, FIRST_TILE, Bring, Spread
+from .bring import FEWEST_BETWEEN, FIRST_TILE, WORD, Bring, Spread
 from .chain import Chain
 from .derived import apply
 from .ir import FALSE, TRUE, Axis, Const, Leaf, Load, Local, Op, Store, Value, both, index, load, negation
@@ -26,9 +26,8 @@ MOST_LANES = 16
 COLUMN, ROW = named_axis("column"), named_axis("row")  # of a tile
 STAYS = 512 << 10  # bytes of a piece that are still in the second cache when they are read again
 FETCHED = 2 * DEEP  # elements of a column of a tile: of so many they are fetched for what is made of them
-# elements of rows that are put together in registers, and bytes of each: of smaller ones more than two rows would be in one
+# elements of rows that are put together in registers, and bytes of each: of smaller ones, of which more than two rows would be in one, those of a word
 MOST_WOVEN, WOVEN_BYTES = 8, (4, 8)
-WORD = 8  # bytes of a row of such that is one number
 MANY = 4  # tiles of a loop: the last one of fewer is too often
 ROWS = 256  # of tiles: of no more what is fetched stays in the second cache until all are done
 

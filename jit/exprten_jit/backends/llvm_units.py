@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from math import gcd, log2
 
-from ..bring import Bring
+from ..bring import WORD, Bring
 from ..dtypes import DType
 from ..ir import FALSE, Load, index
 from ..machine import LINE
@@ -16,7 +16,7 @@ from ..squares import PART_BYTES
 from .llvm_masked import MOST, of_first
 from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes, number
-from .llvm_words import WORD, Words
+from .llvm_words import Words
 
 WIDTHS = (4, 8, 16)  # lanes: of rows of fewer elements fewer are stored at a time
 TOGETHER = 4  # units

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..bring import Bring
+from ..bring import WORD, Bring
 from ..dtypes import DType
 from ..ir import Value
 from ..rewrite import affine
@@ -14,14 +14,12 @@ from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import Tiles
 
-WORD = 8  # bytes of a number that holds units
-
 
 class Words(Tiles):
     """Emits what puts units together."""
 
     def words_together(self, places: Sequence[str], dtype: DType, width: int, unit: int) -> list[Lanes]:
-        """The same of units that are no more than a word of 64 bits, of which a vector is two: each unit is a number, and a word the bits of several."""
+        """Units that lie at some places, behind each other in whole vectors: each unit is a number, a word the bits of several, a vector two words."""
         t, nbytes = self.text, unit * dtype.itemsize
         words = ["0"] * (len(places) * nbytes // WORD)
         for n, place in enumerate(places):
