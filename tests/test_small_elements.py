@@ -85,3 +85,36 @@ def test_rows_that_share_a_set_of_the_first_cache_are_no_block() -> None:
         x = xt.transpose(xt.ones((8, 4, width)), (2, 1, 0))
         plan = xt.plan(xt.zeros((width, 8)), xt.sum(x, 1))
         assert ("known0[" in plan.nest) == before, width
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16"])
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [
+        ((5, 257), 1),
+        ((5, 258), 1),
+        ((257, 5), 0),
+        ((258, 40), 0),
+        ((37, 7, 31), 2),
+        ((7, 64, 9), 1),
+        ((3, 4, 5, 6), (1, 3)),
+    ],
+)
+def test_sums_of_few_small_integers_are_numpys(dtype: str, shape: tuple[int, ...], axis: int | tuple[int, ...]) -> None:
+    """At the largest and the smallest that there are, too, where twice the bits just hold them or do not."""
+    kind = np.dtype(dtype)
+    least, most = (0, 1) if dtype == "bool" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    for x in (np.random.default_rng(0).integers(least, most + 1, shape), np.full(shape, most), np.full(shape, least)):
+        data = x.astype(kind)
+        y = xt.sum(xt.asarray(data), axis)
+        made = xt.empty(y.shape, y.dtype)
+        made[...] = y
+        assert_same_bits(made.numpy(), np.sum(data, axis), f"{dtype}{shape}")
+        made[...] = y + xt.max(xt.asarray(data), axis)
+        assert_same_bits(made.numpy(), np.sum(data, axis) + np.max(data, axis), f"{dtype}{shape}")
+
+
+def test_a_sum_that_twice_the_bits_hold_is_in_those() -> None:
+    for many, narrow in ((257, True), (258, False)):
+        x = xt.ones((30, many), dtype="uint8")
+        assert ("uint16(" in xt.plan(xt.empty(30, "uint64"), xt.sum(x, 1)).nest) == narrow

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from exprten_jit.dtypes import DType
 from exprten_jit.kernel import OWN, PIECE, START
-from exprten_jit.reducers import is_known
+from exprten_jit.reducers import is_known, partial_sum
 
 from ..expression.joined import Joined, parts_of
 from ..expression.leaf import Leaf
@@ -16,10 +17,11 @@ from ..expression.shape import Layout, Shape
 from ..modes import Mode
 from ..options import Options
 from . import blocks
-from .axes import Same, count_of, folded, merged
+from .axes import Same, count_of, extent_of, folded, merged
 from .gather import WEAK, Gathered, ones
 from .lying import TILED, across, stays_cached
 from .memory_order import in_memory_order
+from .orders import folded_by
 from .rest import with_rest
 from .signature import Arranged, Operand, Signature, Ways
 from .walk import Given, Walk, walked
@@ -81,11 +83,28 @@ def arrange(
     many = walk.packed * walk.short or ways.down
     counted = many if found.counts and all(n == many for n in found.counts) else 0
     signature = Signature(
-        mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(walk.axes), found.indexed, reverse, options, lead, over, counted,
+        mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(walk.axes), found.indexed, reverse, options, lead, over, _small_sums(same, cpu), counted,
         target.device.kind, **vars(ways),
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(walk.shifts, operands, strict=True))
     return Arranged(signature, (*lengths, *unknown, *params, *rows, *_sizes_of_pieces(walk)), every, turned)
+
+
+def _small_sums(same: Same | None, cpu: bool) -> tuple[bool, ...]:
+    """For each Reduce, whether it adds integers of 8 or 16 bits, so few that what they come to fits twice as many: vectors hold four times as many, or two, as of sums of 64 bits."""
+    if same is None:
+        return ()
+
+    def fits(n: int) -> bool:
+        key, ref = same.found.structure[n][:2]
+        made = same.found.structure[ref][0] if ref != WEAK else None
+        if not cpu or made is None or made == WEAK or key.map.reducer != "sum" or key.dtype.kind not in "iu":
+            return False
+        dtype, many = made.dtype, prod(extent_of(same, p) for p in folded_by(same, n) if p is not None)
+        small = dtype.kind in "iub" and dtype.bits <= 16
+        return small and many * max(dtype.largest, -dtype.smallest) <= partial_sum(dtype).largest
+
+    return tuple(map(fits, same.found.folds))
 
 
 def _largest(views: Sequence[Leaf], layouts: Sequence[Layout]) -> int:

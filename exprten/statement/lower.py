@@ -19,6 +19,7 @@ from exprten_jit.linear import form as linear_form
 from exprten_jit.moments import moments
 from exprten_jit.needed import ordered
 from exprten_jit.pairs import arguments, cast, constant, joined, leaf, load, parts, stores
+from exprten_jit.reducers import partial_sum
 from exprten_jit.rewrite import affine, guarded, substitute, walk
 from exprten_jit.widen import widened
 
@@ -322,14 +323,16 @@ class _Lowering:
                 valid = self._remapped(node, at)[1]
                 return _other(valid, operands[0], operands[1]) if len(operands) > 1 else operands[0]
             case "reduce":
-                self._brought_together(node, at, operands[0])
+                values: tuple[Value, ...] = tuple(operands)
+                if args[0] is not None and self.signature.small_sums[self.reduce[node]]:
+                    values = (cast(args[0], partial_sum(args[0].dtype)),)
+                self._brought_together(node, at, values[0])
                 if key.map.reducer == "moments":
                     return self._moments(node, operands[0])[key.map.part]
-                values: tuple[Value, ...] = tuple(operands)
                 for made, name in reversed(self._folds(node)):
                     values = folded(key.map.reducer, made, size(name), values)
                 part: int = key.map.part
-                return values[part]
+                return cast(values[part], operands[part].dtype)
         value = apply(key.op, *operands)
         along = frozenset[Axis | Local]().union(*(i.free for i in at))
         real, cost = parts(value)[0], row_of(key.op).cost  # the imaginary part stands where the real one does

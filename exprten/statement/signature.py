@@ -216,6 +216,7 @@ class Signature(Ways):
     options: Options
     lead: int = 0  # axes of one element that the value has before the target's
     folded: tuple[Folded, ...] = ()  # for each Reduce
+    small_sums: tuple[bool, ...] = ()  # whether it adds so few small integers that they fit twice their width
     count: int = 0  # what each number is that counts what is folded, where that is known
     device: str = "cpu"  # the kind of device
     decided: tuple[

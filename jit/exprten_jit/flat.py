@@ -49,7 +49,8 @@ def _of_numbers(kernel: Kernel, machine: Machine) -> Nest | None:
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
     flat, made, past = kernel.flat, _better_along_rows(kernel), _past_caches(kernel, machine)
     across = not flat.rows and _lies_across(kernel)
-    deep = max(DEEP, LINE // kernel.stores[0].leaf.itemsize)  # as many as a line of small elements has
+    line = LINE // kernel.stores[0].leaf.itemsize if flat.exact else DEEP
+    deep = max(DEEP, line)  # of numbers that are known, in the caches, as many as a line has
     long, deep = LONGEST << across, deep if len(flat.rows) == 1 else MOST_DEEP
     if turned := bool(flat.rows) and any(
         steps(x, flat.rows[-1]) == 1 or x.leaf.name in flat.paired for x in _loads(kernel)

@@ -112,6 +112,11 @@ def _widened(dtype: DType) -> DType:
     return wanted or DTYPES["int64"]
 
 
+def partial_sum(dtype: DType) -> DType:
+    """Integers of twice as many bits, in which so many of 8 and 16 bits are added as surely fit."""
+    return DTYPES[f"{'u' if dtype.kind == 'u' else ''}int{2 * dtype.bits}"]
+
+
 def _nothing(dtype: DType) -> Any:
     """What a sum begins with."""
     return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(dtype.kind, 0)
