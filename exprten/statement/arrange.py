@@ -90,6 +90,9 @@ def arrange(
     return Arranged(signature, (*lengths, *unknown, *params, *rows, *_sizes_of_pieces(walk)), every, turned)
 
 
+MOST_SMALL = 16  # bits of an integer whose sums are in twice as many, where these hold them
+
+
 def _small_sums(same: Same | None, cpu: bool) -> tuple[bool, ...]:
     """For each Reduce, whether it adds integers of 8 or 16 bits, so few that what they come to fits twice as many: vectors hold four times as many, or two, as of sums of 64 bits."""
     if same is None:
@@ -97,11 +100,11 @@ def _small_sums(same: Same | None, cpu: bool) -> tuple[bool, ...]:
 
     def fits(n: int) -> bool:
         key, ref = same.found.structure[n][:2]
-        made = same.found.structure[ref][0] if ref != WEAK else None
-        if not cpu or made is None or made == WEAK or key.map.reducer != "sum" or key.dtype.kind not in "iu":
+        made: Any = same.found.structure[ref][0] if ref != WEAK else WEAK
+        if not cpu or made == WEAK or key.map.reducer != "sum" or key.dtype.kind not in "iu":
             return False
         dtype, many = made.dtype, prod(extent_of(same, p) for p in folded_by(same, n) if p is not None)
-        small = dtype.kind in "iub" and dtype.bits <= 16
+        small = dtype.kind in "iub" and dtype.bits <= MOST_SMALL
         return small and many * max(dtype.largest, -dtype.smallest) <= partial_sum(dtype).largest
 
     return tuple(map(fits, same.found.folds))

@@ -101,9 +101,8 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
         rows = [lengths[p] for p in taken]
         pays = narrow and max(near, default=many) <= NARROW and max(rows) <= UNROLLED
         pays = (pays or _pays(many, rows, near, stored)) and (many <= MOST_PLAIN or not across)
-        if machine().small and _are_in_one_set(block, lengths, steps[1:], widest(found)):
-            continue
-        if pays and all({lanes, *loops} <= {*same.dims(n)} for n in found.folds):
+        pays = pays and all({lanes, *loops} <= {*same.dims(n)} for n in found.folds)
+        if pays and not (machine().small and _are_in_one_set(block, lengths, steps[1:], widest(found))):
             return Block(tuple((places.get(p, p), lengths[p]) for p in block), places[lanes])
     return None
 

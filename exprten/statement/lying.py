@@ -57,7 +57,7 @@ def rows_apart(
 
 
 def half_filled(found: Gathered, along: int) -> bool:
-    """Whether an axis of so many elements, along which vectors run, fills half of a small one at most: of the last ones each would take a step."""
+    """Whether an axis of so many elements, along which vectors run, fills no small one: each element would take a step, where half of one takes many."""
     return machine().small and along * 8 * widest(found) < machine().vector_bits
 
 
@@ -148,10 +148,10 @@ def turned_directly(
     if not _in_halves(found, count):
         return None
     size = widest(found)
+    if size == 1:  # a line has four squares of bytes: their order matters less than what scratch takes
+        return "along"
     read = any(in_one_set(places, size) > WAYS for places in sources)
     stored = any(2 * in_one_set(places, size) >= WAYS for places in targets)
-    if size == 1:
-        return "along"
     if read and stored:
         return None
     return "down" if read else "halved" if stored else "along"

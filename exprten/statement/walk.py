@@ -122,9 +122,7 @@ def _put_together(given: Given, walk: Walk, flat: Flat) -> bool:
 def _are_few(given: Given, walk: Walk) -> bool:
     """Whether rows have few elements, or such of a byte are less than a word, and enough follow each other to fill whole vectors."""
     *_, rows, many = walk.extents
-    if widest(given.found) in LONG_SIZES or many <= MOST_TOGETHER:
-        return many <= MOST_TOGETHER
-    return many < WORD and rows > MOST_WOVEN and widest(given.found) == 1
+    return many <= MOST_TOGETHER or (widest(given.found) == 1 and many < WORD and rows > MOST_WOVEN)
 
 
 def _folding(walk: Walk, given: Given, same: Same) -> Walk:
