@@ -176,7 +176,7 @@ def test_one_kernel_for_any_number_of_rows(monkeypatch):
     assert kernel((300, 3), 0) == kernel((90_000, 3), 0)
     assert kernel((9, 256, 3), 1).low
     assert not kernel((9, 257, 3), 1).low
-    assert kernel((9, 16, 64), 1).few == 64
+    assert kernel((9, 30, 64), 1).few == 64
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int32", "int64"])

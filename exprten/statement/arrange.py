@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -19,9 +20,11 @@ from ..options import Options
 from . import blocks
 from .axes import Same, count_of, extent_of, folded, merged
 from .gather import WEAK, Gathered, ones
+from .halves import fills_half
 from .lying import TILED, across, stays_cached
 from .memory_order import in_memory_order
 from .orders import folded_by
+from .registers import are_halved, halves
 from .rest import with_rest
 from .signature import Arranged, Operand, Signature, Ways
 from .walk import Given, Walk, walked
@@ -42,6 +45,7 @@ def arrange(
     """The axes and the operands of a statement. `operand_of` names equal views once; the targets come first. `loops` is
     another order of the loops, by position in the usual one. `apart`: no operand overlaps the target at other places.
     """
+    again = partial(arrange, mode, types, target, found, operand_of, reverse, options, loops, apart)
     targets = parts_of(target)
     count = len(targets)
     joined = target.axis if isinstance(target, Joined) else None
@@ -63,6 +67,10 @@ def arrange(
         numbers=leaves,
     )
     walk = walked(given)
+    whole = given.vectors and given.free and not are_halved()
+    if same is not None and whole and fills_half(walk.axes, same, walk.extents):
+        with halves():
+            return again()
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(walk.axes)}, joined) if same else ((), [])
     walk = with_rest(walk, given, over, target.key if mode.op is None and count == 1 else None)
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)

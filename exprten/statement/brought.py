@@ -8,7 +8,6 @@ from dataclasses import replace
 from math import prod
 
 from exprten_jit import beforehand
-from exprten_jit.backends.llvm_run import machine
 
 from .alone import copy_alone, own_axes, own_of, packed, whole_alone
 from .axes import Place, Same
@@ -34,12 +33,7 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
         return False
     if not is_far(turned):  # of rows that fill no register, where squares are turned without scratch
         row = itertools.takewhile(lambda k: turned.places[k] not in folded, reversed(range(len(shape))))
-        few = (
-            machine().small
-            and not is_from_memory(turned)
-            and prod(shape[k] for k in row) <= PART
-            and not is_dear(turned.found)
-        )
+        few = not is_from_memory(turned) and prod(shape[k] for k in row) <= PART and not is_dear(turned.found)
         return few and shape[turned.places.index(outer)] > FILLED
     if inner == outer:
         return FILLED <= shape[-1] <= COLUMNS and beside in folded and stored.places[-2] not in folded

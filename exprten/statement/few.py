@@ -6,15 +6,15 @@ from collections import Counter
 from math import prod
 from typing import NamedTuple
 
-from exprten_jit.backends.llvm_run import machine
 from exprten_jit.derived import TABLE
 from exprten_jit.machine import LINE
 from exprten_jit.reducers import ACROSS, COLUMNS, FEW
 from exprten_jit.vectors import DEAR, FAR_BYTES, LEAST_BITS
 
 from .axes import TARGET, Place, Same, extent_of, leaves_of
-from .gather import WEAK, Gathered
+from .gather import WEAK, Gathered, widest
 from .orders import fitting_columns, folded_by, is_row, largest
+from .registers import machine
 
 TALL, TOGETHER = 4096, 16  # rows of so few columns, and indices of an outer axis, of which several are folded at once
 ROWS_BYTES, FEWEST_KEPT = 3072, 40  # of a column that is read again, of less than all, and rows of such
@@ -29,6 +29,12 @@ REGISTERS = 4  # that a row fills: beyond that none are taken several at once
 LEAST_WRITTEN, MOST_COLUMNS, MOST_VECTORS = 5, 80, 160  # columns of rows without loops, and vectors of all of them
 LEAST_INDEXED = 2  # the same of extremes with their places, which take more in blocks
 INDEXED_ROWS, INDEXED_PAIRS = 17, 11  # of these, and of those of two columns, where there are fewer than of others
+# where vectors are not small: columns of more rows than few, and rows of extremes with their places
+WIDE_COLUMNS, WIDE_INDEXED = 9, 9
+FEW_BYTES, FEW_APART = (
+    16,
+    4,
+)  # there: of a row of small integers, and the most rows of less whose extremes are written out
 MOST_ROWS = 24  # of these, where they are stored: what is folded to one has one kernel for all numbers beyond that of a vector's lanes, and of more elements
 FEW_ELEMENTS = 160  # of all rows: so few are written out where they are not stored too
 MOST_WRITTEN = 64  # columns of rows that are written out, of which there is a loop over rows
@@ -67,7 +73,7 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> Few:
     outer = {p: same.target[k] for k in axes[:-1] if (p := same.of((TARGET, k))) not in taken}
     most, many = max(taken.values(), default=0), prod(outer.values())
     low = columns > 0 and bool(outer) and (most <= ACROSS.block or (most <= TALL and many >= TOGETHER >= columns))
-    near = _any_dear(same.found) and _stays_near(same, prod(taken.values()), columns, extents[-1], many)
+    near = any_dear(same.found) and _stays_near(same, prod(taken.values()), columns, extents[-1], many)
     return Few(columns, low, low and most > ACROSS.block, near)
 
 
@@ -82,7 +88,7 @@ def _stays_near(same: Same, rows: int, columns: int, count: int, many: int) -> b
     return rows * size <= ROWS_BYTES and (not far or rows >= FEWEST_KEPT)
 
 
-def _any_dear(found: Gathered) -> bool:
+def any_dear(found: Gathered) -> bool:
     """Whether something that costs much is computed."""
     rows = (TABLE.get(entry[0].op) for entry in found.structure if entry[0] != WEAK)
     return any(row.cost >= DEAR for row in rows if row is not None)
@@ -116,9 +122,9 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> Rows:
     least = 1 if len(outer) == 1 or own & taken else _most_columns(same) + 1
     many, part = extents[-1] > _most_columns(same), bool(own & taken) and _ends_in_part(same, extents[-1])
     most = WRITTEN_PARTS if part else FEW
-    if (many or (part and extents[-1] > 2 * LANES)) and not _any_dear(found):
+    if (many or (part and extents[-1] > 2 * LANES)) and not any_dear(found):
         most = WRITTEN_ROWS
-    if rows > NEAR_ROWS and (_crowded(same, taken, rows) or (own & taken and _from_memory(same))):
+    if rows > NEAR_ROWS and (_crowded(same, taken, rows) or (own & taken and from_memory(same))):
         return Rows()
     if len(outer) > 1 and _few_columns_written(same, rows, extents[-1], bool(own & taken)):
         return Rows(rows, extents[-1])
@@ -126,21 +132,42 @@ def few_rows(axes: list[int], same: Same, extents: list[int]) -> Rows:
 
 
 def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> bool:
-    """Whether so many rows and columns have no loops at all, for each index of outer axes: a loop of a few steps takes longer than what is done in it, where vectors are small.
+    """Whether so many rows and columns have no loops at all, for each index of outer axes: a loop of a few steps takes longer than what is done in it.
     From memory many rows are not seen coming, and rows of whole lines that are `stored` go past the caches in a loop.
     Of what has an index with it there may be two columns: each comparison is several steps, which blocks take for all elements alone.
     """
     size = max((leaf.key.dtype.itemsize for leaf in same.found.leaves), default=1)
     vectors = rows * -(-columns // machine().words)
-    least = LEAST_INDEXED if has_index(same.found) and not stored else LEAST_WRITTEN
-    if not machine().small or not least <= columns <= MOST_COLUMNS or vectors > MOST_VECTORS:
+    least = LEAST_INDEXED if machine().small and has_index(same.found) and not stored else LEAST_WRITTEN
+    if not least <= columns <= MOST_COLUMNS or vectors > MOST_VECTORS:
+        return False
+    if not machine().small and not _pays_in_wide(same, rows, columns, stored):
         return False
     if columns < LEAST_WRITTEN:
-        return rows <= (INDEXED_ROWS if columns > LEAST_INDEXED else INDEXED_PAIRS) and not _from_memory(same)
-    if _from_memory(same) and (rows > NEAR_ROWS or (stored and columns * size % LINE == 0)):
+        return rows <= (INDEXED_ROWS if columns > LEAST_INDEXED else INDEXED_PAIRS) and not from_memory(same)
+    if from_memory(same) and (rows > NEAR_ROWS or (stored and columns * size % LINE == 0)):
         return False
     few = stored or rows * columns <= FEW_ELEMENTS
-    return rows <= LANES or (few and rows <= (WRITTEN_ROWS if _any_dear(same.found) else MOST_ROWS))
+    return rows <= LANES or (few and rows <= (WRITTEN_ROWS if any_dear(same.found) else MOST_ROWS))
+
+
+def _pays_in_wide(same: Same, rows: int, columns: int, stored: bool) -> bool:
+    """Whether so many rows of so many columns are better than loops, or than what is dear in blocks, where a vector is a line: few columns leave much of it empty."""
+    if stored and any_dear(same.found) and rows <= NEAR_ROWS:
+        return False
+    size = widest(same.found)
+    apart = size < 4 and columns * size < FEW_BYTES and rows > FEW_APART and not are_floats(same.found)
+    if apart and not stored and are_extremes(same.found):  # a register for each takes longer than one for several
+        return False
+    if columns < WIDE_COLUMNS:
+        return (columns > LEAST_WRITTEN or stored) and rows <= (WRITTEN_PARTS if stored else NEAR_ROWS - 1)
+    return stored or not has_index(same.found) or rows <= WIDE_INDEXED
+
+
+def are_rows_better(axes: list[int], same: Same, extents: list[int]) -> bool:
+    """Whether few rows of few columns are better written out as they are than as a block: of extremes with their places, and such as fill more than half of a long register."""
+    wide = bool(axes) and not machine().small and extents[-1] >= WIDE_COLUMNS and widest(same.found) >= 4
+    return (has_index(same.found) or wide) and few_rows(axes, same, extents).columns > 0
 
 
 def written_columns(axes: list[int], same: Same, extents: list[int], onto: bool = False) -> int:
@@ -154,8 +181,18 @@ def written_columns(axes: list[int], same: Same, extents: list[int], onto: bool 
     taken = {p for n in found.folds for p in folded_by(same, n) if p is not None}
     stored, across, outer = taken <= own, inner not in taken, own - taken - {inner}
     numbers = not taken & own and all(found.structure[n][0].map.reducer in ONE_NUMBER for n in found.folds)
-    few = LEAST_WRITTEN <= extents[-1] <= MOST_WRITTEN and machine().small and not _from_memory(same)
+    few = LEAST_WRITTEN <= extents[-1] <= MOST_WRITTEN and machine().small and not from_memory(same)
     return extents[-1] if few and across and outer and (stored or (numbers and not onto)) else 0
+
+
+def are_extremes(found: Gathered) -> bool:
+    """Whether nothing but maxima and minima are folded."""
+    return all(found.structure[n][0].map.reducer in ("max", "min") for n in found.folds)
+
+
+def are_floats(found: Gathered) -> bool:
+    """Whether all that is read is of floats."""
+    return all(leaf.key.dtype.kind == "f" for leaf in found.leaves)
 
 
 def has_index(found: Gathered) -> bool:
@@ -175,7 +212,7 @@ def _crowded(same: Same, taken: set[Place], rows: int) -> bool:
     return any(max(each.values()) > NEAR_ROWS for each in begins)
 
 
-def _from_memory(same: Same) -> bool:
+def from_memory(same: Same) -> bool:
     """Whether an operand is so large. Processors do not see so many rows coming when they are stored as well."""
     found = same.found
     sizes = (found.structure[n][0].dtype.itemsize * prod(found.shapes[n] or ()) for n in leaves_of(found))

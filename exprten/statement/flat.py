@@ -11,7 +11,7 @@ from exprten_jit.kernel import Order
 from exprten_jit.vectors import STREAM_BYTES
 
 from .gather import Gathered, widest
-from .lying import MOST_WOVEN, SQUARE, Places, fits_squares, rows_run_on, turned_directly, writes_out
+from .lying import MOST_WOVEN, SQUARE, Places, fills_small, fits_squares, rows_run_on, turned_directly, writes_out
 from .orders import MAX_PERMUTED
 from .signature import Direct, Flat
 from .traffic import least as least_moved
@@ -77,7 +77,7 @@ def _exact(
     rows: Sequence[int],
     lengths: Mapping[int, int],
 ) -> tuple[tuple[int, int], ...]:
-    """The axes that have few elements, so that what is brought is written out, in the caches where vectors are small."""
+    """The axes that have few elements, so that what is brought is written out, in the caches."""
     if not writes_out(prod(lengths.values())):
         return ()
     others = [s for s in strides if not _runs_on(s, columns, lengths)]
@@ -204,7 +204,7 @@ def _chains(
     if rows:
         return columns, rows
     near = _lines(columns[-1:], axes, lengths, strides)
-    if near and writes_out(prod(lengths.values())):
+    if near and fills_small(prod(lengths.values())):
         own = columns[columns.index(near[0]) + 1 :] if near[0] in columns else columns
         if prod(lengths[k] for k in own) >= DEEP:  # those of a line, too, are read one after the other
             return own, near

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from math import prod
 
-from exprten_jit.backends.llvm_run import machine
 from exprten_jit.kernel import Order
 from exprten_jit.machine import LINE
 from exprten_jit.reducers import FEW
@@ -17,11 +16,13 @@ from ..expression.shape import Layout
 from .axes import Same
 from .gather import WEAK, Gathered, widest
 from .orders import lies_across
+from .registers import are_halved, machine
 
 RUNNING = 32  # columns
 MEMORY = 1 << 22  # elements of which most are in no cache
 SHORT_ROW, LONG_TARGET = 112, 256  # elements
-MOVED = (3, 112)  # the same of rows that are moved, the fewest and the most
+MOVED = 112  # the same of rows that are moved
+LEAST_MOVED = 3  # of these, where vectors are small; where they are not, more than half a vector
 
 
 def rows_run_on(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> bool:
@@ -58,16 +59,21 @@ def rows_apart(
 
 def half_filled(found: Gathered, along: int) -> bool:
     """Whether an axis of so many elements, along which vectors run, fills no small one: each element would take a step, where half of one takes many."""
-    return machine().small and along * 8 * widest(found) < machine().vector_bits
+    return machine().small and not are_halved() and along * 8 * widest(found) < machine().vector_bits
 
 
 def writes_out(count: int) -> bool:
-    """Whether loops of few elements, of so many in all, are written out: in the caches, where vectors are small."""
-    return machine().small and count < MEMORY // 4
+    """Whether loops of few elements, of so many in all, are written out: in the caches."""
+    return count < MEMORY // 4
+
+
+def fills_small(count: int) -> bool:
+    """Whether vectors are small, and so many elements in the caches."""
+    return machine().small and writes_out(count)
 
 
 def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
-    """How many elements rows have that lie in another order in some operand, where they are so few that they are written out, if vectors are small; in the
+    """How many elements rows have that lie in another order in some operand, where they are so few that they are written out; in the
     caches, that is: whole lines that go past them are made of several rows.
     """
     if len(extents) < 2 or not writes_out(prod(extents)):
@@ -75,7 +81,8 @@ def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     moved = any(
         a < b for s in strides for a, b in itertools.pairwise(s[:-1])
     )  # others, padded ones, are one kernel for all lengths
-    if not moved or not MOVED[0] <= extents[-1] <= MOVED[1]:
+    least = LEAST_MOVED if machine().small else machine().words // 2 + 1
+    if not moved or not least <= extents[-1] <= MOVED:
         return 0
     # what is one for a row, or for all rows, is computed once for it elsewhere
     every = all(s[-1] == 1 and 0 not in s for s in strides if any(s))
@@ -116,7 +123,7 @@ def narrow_rows(axes: Sequence[int], extents: Sequence[int], target: Layout) -> 
     return extents[-2] if [target.strides[k] for k in axes[-2:]] == [1, extents[-2]] else 0
 
 
-# elements along a target and along a source of squares, where registers are small and memory is not filled
+# elements along a target and along a source of squares, where memory is not filled
 LEAST_ALONG, LEAST_ACROSS = 11, 8
 WAYS = 8  # lines that a set of the first cache holds
 SQUARE = 8  # rows of a target that are stored next to each other
@@ -142,7 +149,7 @@ def fits_squares(found: Gathered, along: int, down: int, count: int) -> bool:
 def turned_directly(
     found: Gathered, sources: Collection[Places], targets: Collection[Places], count: int
 ) -> Order | None:
-    """In which order squares are turned with no scratch, where registers are small: in the caches, if not both the lines of rows of a source, at such places
+    """In which order squares are turned with no scratch: in the caches, if not both the lines of rows of a source, at such places
     along a tile of a target, and those of a target along a tile of a source are more than a set of the first cache holds.
     """
     if not _in_halves(found, count):
@@ -164,7 +171,7 @@ def in_one_set(places: Places, size: int) -> int:
 
 
 def _in_halves(found: Gathered, count: int) -> bool:
-    """Whether squares are read by half a register, where few elements on either side fill them: in the caches, where vectors are small."""
+    """Whether squares are read by half a register, where few elements on either side fill them: in the caches."""
     return writes_out(count) and widest(found) in SQUARED
 
 

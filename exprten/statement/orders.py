@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Collection, Sequence
 from math import prod
 
-from exprten_jit.backends.llvm_run import machine
 from exprten_jit.reducers import AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, UNROLLED_NARROW, rounded_up
 
 from ..expression.shape import Layout
 from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of, views_of
 from .gather import WEAK, Gathered
+from .registers import machine
 
 MAX_PERMUTED = 5  # outer loops; 120 orders are tried at most
 

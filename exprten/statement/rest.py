@@ -93,7 +93,7 @@ def _is_of_few_rows(walk: Walk, given: Given) -> bool:
 
 
 def _stores_less(walk: Walk, given: Given) -> bool:
-    """Whether half as much is stored as is read, in the caches, where vectors are small: it takes little time to turn it."""
+    """Whether half as much is stored as is read, in the caches: it takes little time to turn it."""
     read = max(view.size for view in given.layouts)
     return 2 * prod(walk.extents) <= read and writes_out(read)
 

@@ -14,6 +14,7 @@ from .gather import Gathered
 from .lying import TILED, fills_squares, narrow_rows, rows_run_on, runs_on_inside, turns
 from .nested import named
 from .orders import rows_are_near, runs_onto
+from .registers import are_halved
 from .signature import Ways
 from .walk import Given, Walk
 
@@ -36,7 +37,7 @@ def ways_of(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[
         packed=walk.packed,
         block=blocks.named(walk.block, same, axes, over) if walk.block else (),
         lanes=walk.block.lanes if walk.block else None,
-        halved=walk.halved,
+        halved=walk.halved or are_halved(),
         flat=walk.flat,
         columns=walk.columns or down.columns,
         rest=walk.rest,

@@ -95,7 +95,7 @@ def vector_over(
     size = sum(s.leaf.dtype.itemsize for s in stores)  # of an element: the parts of a complex number are two stores
     masked = masked and not kernel.reverse
     groups, short = min(unroll(nodes), max(1, MOST_ROWS // apart)), short and masked
-    if machine.small and 2 * len(stores) >= FEW_REGISTERS and not any(_is_dear(node) for node in nodes):
+    if 2 * len(stores) >= FEW_REGISTERS and not any(_is_dear(node) for node in nodes):
         groups = 1  # each waits in a register until all are folded
     if groups == MOST and not kernel.short and all(dtype.wide for dtype in memory):
         groups *= 2  # numbers rounded after each operation make long chains (1.04 to 1.08)
@@ -140,14 +140,14 @@ def _is_dear(node: Value) -> bool:
 
 
 def _widest(kernel: Kernel, machine: Machine, nodes: Sequence[Value], stores: Sequence[Store]) -> int:
-    """Bits of the widest element that is computed or stored; but of rows that are written out, and more than half a register of columns, where registers are small, not of what is only
+    """Bits of the widest element that is computed or stored; but of rows that are written out, and more than half a register of columns, not of what is only
     converted to be stored: the index that `argmax` gives has twice as many as all that it is made of.
     """
     found = {node.dtype for node in nodes if node.dtype is not BOOL} | {store.leaf.dtype for store in stores}
     widest = max(dtype.computed.bits for dtype in found)
     last = {s.value for s in stores if isinstance(s.value, Op) and s.value.op == "cast"}
     few = 0 < kernel.columns <= machine.vector_bits // (2 * WORD)
-    if not (kernel.written and machine.small) or few or widest <= WORD or len(last) < len(stores):
+    if not kernel.written or few or widest <= WORD or len(last) < len(stores):
         return widest
     return max(
         (node.dtype.computed.bits for node in nodes if node.dtype is not BOOL and node not in last), default=widest

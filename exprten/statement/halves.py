@@ -1,0 +1,52 @@
+"""Which statements are planned for halves of registers: on processors where a register is a line, rows that leave half of it empty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from .axes import TARGET, Same, extent_of
+from .few import any_dear, are_extremes, are_floats, from_memory, has_index
+from .gather import Gathered, widest
+from .orders import folded_by
+from .registers import machine
+
+WORD = 4  # bytes of what is computed of smaller elements, where that is stored
+ANY = 1 << 62
+
+# The fewest rows and the most that are better read by halves, where the elements of one fill more than half of a half; half of it; less. Measured with an
+# eighth of the second cache filled: docs/decisions/0049-halves-of-registers.md
+Bounds = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
+STORED: Bounds = ((3, ANY), (5, 16), (12, 24))
+DEAR: Bounds = ((5, 16), (5, 16), (12, 16))  # what is stored
+NONE: Bounds = ((1, 0), (1, 0), (1, 0))
+SMALL: Bounds = ((17, 24), (17, 24), (17, 24))  # elements of less than a word, of which something is stored
+FOLDED: Bounds = ((5, ANY), (5, 7), (1, 0))  # of which nothing is stored but what is folded
+EXTREMES: Bounds = ((5, ANY), (5, 7), (12, 16))
+SMALL_EXTREMES: Bounds = ((5, ANY), (5, 16), (12, 16))
+
+
+def fills_half(axes: Sequence[int], same: Same, extents: Sequence[int]) -> bool:
+    """Whether rows that folds run across fill half a long register at most, and are better read by halves: in the caches, and so many that they are
+    not put together as blocks. Extremes with their places are better as they are.
+    """
+    found, bits = same.found, machine().vector_bits
+    if machine().small or not axes or has_index(found) or from_memory(same):
+        return False
+    taken = {p for n in found.folds for p in folded_by(same, n) if p is not None}
+    stored, size = taken <= {same.of((TARGET, k)) for k in axes}, widest(found)
+    filled = 16 * extents[-1] * (max(size, WORD) if stored else size)
+    if same.of((TARGET, axes[-1])) in taken or filled > bits:
+        return False
+    part = 0 if 2 * filled > bits else 1 if 2 * filled == bits else 2
+    least, most = _bounds(found, stored, size < WORD)[part]
+    return least <= prod(extent_of(same, p) for p in taken) <= most
+
+
+def _bounds(found: Gathered, stored: bool, small: bool) -> Bounds:
+    dear = any_dear(found)
+    if stored:
+        return NONE if small and dear else SMALL if small else DEAR if dear else STORED
+    if not are_extremes(found) or (small and are_floats(found)):
+        return FOLDED
+    return SMALL_EXTREMES if small else EXTREMES
