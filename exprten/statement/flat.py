@@ -102,7 +102,8 @@ def _directly(
 ) -> Direct | None:
     """How what is turned is read and stored with no scratch, if it is: tiles have more elements along a source then, as few of its axes are filled by squares."""
     order = _order(found, strides, columns, rows, lengths)
-    if order is None:
+    long = all(lengths[k] > MOST_WOVEN for k in (columns[-1], *rows[-1:]))
+    if order is None or (order == "halved" and long and not fills_small(prod(lengths.values()))):
         return None
     source = [s for s in strides if s[columns[-1]] not in (0, 1) and s[rows[-1]] == 1]
     rows = _longer(rows, columns, axes, lengths, source, DOWN) if source else rows
