@@ -29,12 +29,10 @@ REGISTERS = 4  # that a row fills: beyond that none are taken several at once
 LEAST_WRITTEN, MOST_COLUMNS, MOST_VECTORS = 5, 80, 160  # columns of rows without loops, and vectors of all of them
 LEAST_INDEXED = 2  # the same of extremes with their places, which take more in blocks
 INDEXED_ROWS, INDEXED_PAIRS = 17, 11  # of these, and of those of two columns, where there are fewer than of others
-# where vectors are not small: columns of more rows than few, and rows of extremes with their places
+# where a vector is a line: columns of more rows than few, and rows of extremes with their places
 WIDE_COLUMNS, WIDE_INDEXED = 9, 9
-FEW_BYTES, FEW_APART = (
-    16,
-    4,
-)  # there: of a row of small integers, and the most rows of less whose extremes are written out
+# there: bytes of rows of small integers, and the most rows of less that are written out for extremes
+FEW_BYTES, FEW_APART = 16, 4
 MOST_ROWS = 24  # of these, where they are stored: what is folded to one has one kernel for all numbers beyond that of a vector's lanes, and of more elements
 FEW_ELEMENTS = 160  # of all rows: so few are written out where they are not stored too
 MOST_WRITTEN = 64  # columns of rows that are written out, of which there is a loop over rows
@@ -136,7 +134,7 @@ def _few_columns_written(same: Same, rows: int, columns: int, stored: bool) -> b
     From memory many rows are not seen coming, and rows of whole lines that are `stored` go past the caches in a loop.
     Of what has an index with it there may be two columns: each comparison is several steps, which blocks take for all elements alone.
     """
-    size = max((leaf.key.dtype.itemsize for leaf in same.found.leaves), default=1)
+    size = widest(same.found)
     vectors = rows * -(-columns // machine().words)
     least = LEAST_INDEXED if machine().small and has_index(same.found) and not stored else LEAST_WRITTEN
     if not least <= columns <= MOST_COLUMNS or vectors > MOST_VECTORS:

@@ -75,7 +75,10 @@ def _machine(vector_bits: int | None) -> Machine:
 
 
 def _for_kernel(machine: Machine, kernel: Kernel) -> Machine:
-    return replace(machine, vector_bits=machine.vector_bits // 2) if kernel.halved else machine
+    if not kernel.halved:
+        return machine
+    least = 2 * max((leaf.dtype.computed.bits for leaf in kernel.leaves), default=1)  # of two lanes: one is no vector
+    return replace(machine, vector_bits=min(max(machine.vector_bits // 2, least), machine.vector_bits))
 
 
 def kernel_without_code(kernel: Kernel, vector_bits: int | None = None) -> Code:
