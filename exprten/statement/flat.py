@@ -120,7 +120,8 @@ def _order(
     lengths: Mapping[int, int],
 ) -> Order | None:
     """In which order squares are turned with no scratch, if they are."""
-    if min(prod(lengths[k] for k in chain) for chain in (columns, rows)) < SQUARE // 2:
+    least = SQUARE // 2 if fills_small(prod(lengths.values())) else SQUARE  # half of a register
+    if min(prod(lengths[k] for k in chain) for chain in (columns, rows)) < least:
         return None
 
     def places(chain: Sequence[int], many: int) -> list[Places]:
