@@ -51,9 +51,8 @@ def arrange(
     joined = target.axis if isinstance(target, Joined) else None
     leaves = operand_of[count:]
     found, goals, same = _merged_folds(found, target.shape, [part.layout for part in targets], leaves, joined)
-    first = [n for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]
-    views = [*targets, *(found.leaves[n - count] for n in first)]
-    layouts = [*goals, *(found.layouts[n - count] for n in first)]
+    first = [n - count for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]
+    views, layouts = [*targets, *(found.leaves[n] for n in first)], [*goals, *(found.layouts[n] for n in first)]
     cpu = target.device.kind == "cpu"
     given = Given(
         found=found,
@@ -67,15 +66,13 @@ def arrange(
         numbers=leaves,
     )
     walk = walked(given)
-    whole = given.vectors and given.free and not are_halved()
-    if same is not None and whole and fills_half(walk.axes, same, walk.extents):
+    if _is_for_halves(given, walk):
         with halves():
             return again()
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(walk.axes)}, joined) if same else ((), [])
     walk = with_rest(walk, given, over, target.key if mode.op is None and count == 1 else None)
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
-    least = TILED if cpu else 2
-    other = across(walk.axes, walk.extents, walk.strides[count:], least) if given.loose and not found.indexed else []
+    other = _across(given, walk, count)
     cached = cpu and stays_cached(walk.extents, [n for _, n in rows], _largest(views, layouts))
     ways = replace(ways_of(given, walk, over, other), cached=cached)
     operands, unknown = _operands(
@@ -86,16 +83,37 @@ def arrange(
         _known_strides(walk, ways),
         cpu,
     )
-    params = [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
     lead = max(0, len(found.shapes[-1] or ()) - len(goals[0].shape)) if found.indexed else 0
-    many = walk.packed * walk.short or ways.down
-    counted = many if found.counts and all(n == many for n in found.counts) else 0
+    counted = _counted(found, walk, ways)
     signature = Signature(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(walk.axes), found.indexed, reverse, options, lead, over, _small_sums(same, cpu), counted,
         target.device.kind, **vars(ways),
     )  # fmt: skip
     turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(walk.shifts, operands, strict=True))
-    return Arranged(signature, (*lengths, *unknown, *params, *rows, *_sizes_of_pieces(walk)), every, turned)
+    return Arranged(signature, (*lengths, *unknown, *_params(found), *rows, *_sizes_of_pieces(walk)), every, turned)
+
+
+def _is_for_halves(given: Given, walk: Walk) -> bool:
+    """Whether a statement is better planned for halves of registers, and is not yet."""
+    same, own = given.same, given.vectors and given.free and not are_halved()
+    return same is not None and own and fills_half(walk.axes, same, walk.extents)
+
+
+def _across(given: Given, walk: Walk, count: int) -> list[int]:
+    """The axes along which an operand behind so many targets runs on across the innermost one of a plain statement."""
+    if not given.loose or given.found.indexed:
+        return []
+    return across(walk.axes, walk.extents, walk.strides[count:], TILED if given.cpu else 2)
+
+
+def _counted(found: Gathered, walk: Walk, ways: Ways) -> int:
+    """How many elements all folds take whose number is an operand, where the kernel knows it; or 0."""
+    many = walk.packed * walk.short or ways.down
+    return many if found.counts and all(n == many for n in found.counts) else 0
+
+
+def _params(found: Gathered) -> list[tuple[str, Any]]:
+    return [(f"r{r}_p{n}", value) for r, params in enumerate(found.params) for n, value in enumerate(params)]
 
 
 MOST_SMALL = 16  # bits of an integer whose sums are in twice as many, where these hold them

@@ -20,6 +20,7 @@ TALL, TOGETHER = 4096, 16  # rows of so few columns, and indices of an outer axi
 ROWS_BYTES, FEWEST_KEPT = 3072, 40  # of a column that is read again, of less than all, and rows of such
 NEAR_BYTES = 64 << 10  # of what is folded for an index of an outer axis
 LEAST_COLUMNS = 9  # of few rows
+WORD = 4  # bytes: of smaller elements a register has more than there are of what is computed
 WRITTEN_ROWS = 18  # of many columns, of which nothing dear is made
 WRITTEN_PARTS = 12  # whose columns are no whole vectors: in strips each pass has a part of a vector
 LANES = 16  # of a vector
@@ -154,7 +155,7 @@ def _pays_in_wide(same: Same, rows: int, columns: int, stored: bool) -> bool:
     if stored and any_dear(same.found) and rows <= NEAR_ROWS:
         return False
     size = widest(same.found)
-    apart = size < 4 and columns * size < FEW_BYTES and rows > FEW_APART and not are_floats(same.found)
+    apart = size < WORD and columns * size < FEW_BYTES and rows > FEW_APART and not are_floats(same.found)
     if apart and not stored and are_extremes(same.found):  # a register for each takes longer than one for several
         return False
     if columns < WIDE_COLUMNS:
@@ -164,7 +165,7 @@ def _pays_in_wide(same: Same, rows: int, columns: int, stored: bool) -> bool:
 
 def are_rows_better(axes: list[int], same: Same, extents: list[int]) -> bool:
     """Whether few rows of few columns are better written out as they are than as a block: of extremes with their places, and such as fill more than half of a long register."""
-    wide = bool(axes) and not machine().small and extents[-1] >= WIDE_COLUMNS and widest(same.found) >= 4
+    wide = bool(axes) and not machine().small and extents[-1] >= WIDE_COLUMNS and widest(same.found) >= WORD
     return (has_index(same.found) or wide) and few_rows(axes, same, extents).columns > 0
 
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from math import prod
 
 from .axes import TARGET, Same, extent_of
-from .few import any_dear, are_extremes, are_floats, from_memory, has_index
+from .few import WORD, any_dear, are_extremes, are_floats, from_memory, has_index
 from .gather import Gathered, widest
 from .orders import folded_by
 from .registers import machine
 
-WORD = 4  # bytes of what is computed of smaller elements, where that is stored
 ANY = 1 << 62
 
 # The fewest rows and the most that are better read by halves, where the elements of one fill more than half of a half; half of it; less. Measured with an
@@ -35,6 +34,7 @@ def fills_half(axes: Sequence[int], same: Same, extents: Sequence[int]) -> bool:
         return False
     taken = {p for n in found.folds for p in folded_by(same, n) if p is not None}
     stored, size = taken <= {same.of((TARGET, k)) for k in axes}, widest(found)
+    # what is computed of smaller elements than a word, and stored, is of words
     filled = 16 * extents[-1] * (max(size, WORD) if stored else size)
     if same.of((TARGET, axes[-1])) in taken or filled > bits:
         return False
