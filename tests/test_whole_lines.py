@@ -81,6 +81,21 @@ def test_lines_are_whole_across_tiles_and_fenced_once() -> None:
         assert plan.llvm.count("call void @llvm.x86.sse.sfence") == 1
 
 
+@pytest.mark.parametrize("first", range(0, 24, 4))
+def test_two_lines_at_a_time_need_one_to_begin_with(first: int) -> None:
+    """What `argmax` stores is twice as wide as what it is made of: two lines for a long register."""
+    values = (np.arange(1 << 21) % 11 % 5).astype(np.float32).reshape(-1, 2)
+    room = np.full(len(values) + 3 * ALIGNED, -1, np.int64)
+    begin = (-room.ctypes.data % (2 * ALIGNED)) // 8 + first
+    target = room[begin : begin + len(values)]
+    plan = xt.plan(xt.asarray(target), xt.argmax(xt.asarray(values), 1))
+    plan.run()
+    np.testing.assert_array_equal(target, values.argmax(1))
+    assert (room[:begin] == -1).all() and (room[begin + len(values) :] == -1).all()
+    past = [line for line in plan.llvm.splitlines() if "nontemporal" in line]
+    assert not any("align 128" in line for line in past)
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(16, 275), (24, 183)])
 def test_rows_of_less_than_a_line_are_joined_to_no_more_than_there_is(rows: int, columns: int) -> None:
     values = np.random.default_rng(0).random((rows, 1000, columns)).astype(np.float16)

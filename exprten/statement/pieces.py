@@ -29,6 +29,8 @@ STREAMED_RUN, LITTLE = 512, 16  # in pieces of folds alone, which take so many e
 FEWEST_RUN = 16  # in those of any
 SQUARE = 80  # elements of both axes of a piece: more than such as are exactly so many
 FAR = 1 << 18  # elements: of more some are not in the second cache
+LEAST_STORED = 8  # elements of an axis of the target, in a piece of what is read on
+MOST_TWICE = 1.125  # of all elements, so many are computed in pieces that are alike
 
 
 def extents_of(found: Gathered) -> list[int]:
@@ -125,6 +127,18 @@ def leaves_few(turned: Turned, tile: Tile, near: Collection[int]) -> bool:
     """Whether the last piece has fewer elements of one of these axes than what turns them needs, which the others have."""
     shape = extents_of(turned.found)
     return any(0 < shape[k] % n <= MOST_WOVEN for k, n in tile.items() if k in near)
+
+
+def is_read_on(turned: Turned, tile: Tile) -> bool:
+    """Whether what comes from memory is read on and on in a piece, of which enough is stored side by side: it is cut along the axis that is outermost in memory."""
+    outer = own_axes(turned.target.shape)[0]
+    return [*tile] == [outer] and tile[outer] >= LEAST_STORED and is_from_memory(turned)
+
+
+def may_be_alike(turned: Turned, tile: Tile) -> bool:
+    """Whether the last piece may begin in the one before, so that it is no shorter: where little of all there is is computed twice."""
+    shape = extents_of(turned.found)
+    return prod(-(-shape[k] // n) * n for k, n in tile.items()) <= MOST_TWICE * prod(shape[k] for k in tile)
 
 
 def is_streamed_better(turned: Turned, tile: Tile) -> bool:

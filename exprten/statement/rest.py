@@ -31,8 +31,10 @@ from .pieces import (
     cut,
     extents_of,
     is_for,
+    is_read_on,
     is_streamed_better,
     leaves_few,
+    may_be_alike,
     near_axes,
     pieces_of,
     square_of,
@@ -77,7 +79,8 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
         return walk
     at = {same.of((TARGET, k)): k for k in walk.axes}
     numbers = {n: at[p] for n, p in enumerate(turned.places) if p in at}
-    first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers)
+    twice = key is not None and 0 not in given.numbers and not given.found.several  # an element may be stored so
+    first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers, twice)
     apart = _lies_apart(walk, given, same)
     whole = key is not None and may_be_whole(turned, given)
     if whole and (found := brought_first(walk, given, turned, same, named, numbers)):
@@ -112,21 +115,23 @@ def _lies_apart(walk: Walk, given: Given, same: Same) -> bool:
 
 
 def _folds_first(
-    walk: Walk, given: Given, turned: Turned, names: Sequence[str], numbers: Mapping[int, int]
+    walk: Walk, given: Given, turned: Turned, names: Sequence[str], numbers: Mapping[int, int], twice: bool
 ) -> Walk | None:
     """The loops of what is left when folds are computed before; `names` are those of the extents in the order of memory, `numbers` those that its axes
-    have in the walk.
+    have in the walk; `twice`: an element may be stored so.
     """
     leaves, spaces = _outside(turned.found)[0], _spaces(turned.found)
     tiles = pieces_of(turned, spaces)
     planes = {len(axes) for axes in spaces} == {2}  # of more axes a whole has longer rows
     square = square_of(turned, spaces) if tiles != [{}] and (planes or not leaves) else None
-    if square and (len(square) > 1 or not leaves):
+    long = [] if leaves else [tile for tile in tiles if is_read_on(turned, tile)]
+    tiles = [*long, *(tile for tile in tiles if tile not in long)]
+    if square and (len(square) > 1 or not leaves) and not long:
         tiles.insert(0, square)
     if not leaves and tiles and is_streamed_better(turned, tiles[0]):
         return None
     tiles = [tile for tile in tiles if leaves or not is_streamed_better(turned, tile)]
-    found = (_folds_first_in(tile, walk, given, turned, spaces, names, numbers) for tile in tiles)
+    found = (_folds_first_in(tile, walk, given, turned, spaces, names, numbers, twice) for tile in tiles)
     return next(filter(None, found), None)
 
 
@@ -138,6 +143,7 @@ def _folds_first_in(
     spaces: Mapping[tuple[int, ...], int],
     names: Sequence[str],
     numbers: Mapping[int, int],
+    twice: bool,
 ) -> Walk | None:
     """The same in pieces."""
     own, (leaves, folds) = own_axes(turned.target.shape), _outside(turned.found)
@@ -154,10 +160,12 @@ def _folds_first_in(
     if (plain and (leaves or tile)) or (rest.short and leaves and walk.short and tile):
         return None  # all that is not done at once is read again
     alone, uneven = folds_alone(turned, given.numbers, names), [k for k, n in tile.items() if extents[k] % n]
-    if any(tile[k] <= EXACT and (rest.squares or any(is_for(each, names[k]) for each in alone)) for k in uneven):
+    exact = any(tile[k] <= EXACT and (rest.squares or any(is_for(each, names[k]) for each in alone)) for k in uneven)
+    few = leaves_few(before, tile, near_axes(before.target)) and (flat is None or any(turns(x.ways) for x in alone))
+    alike = exact or few
+    if alike and not (twice and may_be_alike(before, tile)):
         return None
-    if leaves_few(before, tile, near_axes(before.target)) and (flat is None or any(turns(each.ways) for each in alone)):
-        return None
+    uneven = [] if alike else uneven
     if flat:
         flat = flat.of_any_length([numbers[k] for k in uneven])
     rest = replace(
@@ -166,6 +174,7 @@ def _folds_first_in(
         first=_room(turned.found, spaces, names),
         alone=alone,
         pieces=tuple(numbers[k] for k in tile),
+        alike=alike,
     )
     return replace(walk, rest=rest, flat=flat, pieces=tuple(tile.values()), short=0, packed=False, beside=False)
 

@@ -74,7 +74,7 @@ class Rest:
     memory, `axes` those of what is left, which is of packed rows of `short` elements, if that is not 0, or of rows of `columns`, which are written out. `alone` are those folds that are
     computed as statements of their own; `tiles` and `squares` are as in Ways. Of the axes `pieces` some elements are computed at a time. Or all that is
     stored is computed before, as a statement of its own, into `room` of so many bytes, and copied by another, or two: `whole`, which is made for `exact` extents with these names; or
-    all that is read is `brought` before by one. Of `lined` pieces the last one has a line more than it has to store.
+    all that is read is `brought` before by one. Of `lined` pieces the last one has a line more than it has to store. Pieces that are `alike` have as many elements each.
     """
 
     axes: tuple[int, ...]
@@ -91,6 +91,7 @@ class Rest:
     exact: tuple[tuple[str, int], ...] = ()
     room: int = 0
     columns: int = 0
+    alike: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,7 @@ class Ways:
                 rest.exact,
                 rest.room,
                 rest.columns,
+                rest.alike,
             )
         return found
 

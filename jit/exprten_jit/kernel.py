@@ -76,7 +76,8 @@ class Rest:
     the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0, or of rows of `columns`, which are written out. `alone` are kernels of their own; `tiles` and `squares`
     are as in Kernel. Of the axes `pieces` there are PIECE0, PIECE1 … elements at a time: what is computed before has room then. Or all that is stored is computed before,
     as the first of `whole` says, into `room` of so many bytes, and is then copied, or copied to the order of the target first; where it is `brought`, all that is read is
-    copied before it is computed. Of `lined` pieces the last loop has a line more than each has to store.
+    copied before it is computed. Of `lined` pieces the last loop has a line more than each has to store. Pieces that are `alike` have as many elements each: the last one begins in the one before,
+    and what both have is computed twice.
     """
 
     first: First
@@ -93,6 +94,7 @@ class Rest:
     exact: tuple[tuple[str, int], ...] = ()
     room: int = 0
     columns: int = 0
+    alike: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,15 @@ from .rewrite import affine
 @dataclass(frozen=True)
 class Piece:
     """The extent of an axis, the size that says how many elements of it are computed at a time, and within a piece how many pieces of them there are, and how many
-    elements each operand that has it goes on from one of its indices to the next. A piece has so many elements `beyond` those that are its own, where there are.
+    elements each operand that has it goes on from one of its indices to the next. A piece has so many elements `beyond` those that are its own, where there are. Where pieces are `alike`
+    the last one has as many elements as the others.
     """
 
     extent: Size
     length: Size
     strides: tuple[tuple[Leaf, Value], ...]
     beyond: Value | None = None
+    alike: bool = False
 
 
 def pieces_of(kernel: Kernel) -> tuple[Piece, ...] | None:
@@ -43,7 +45,8 @@ def _piece(kernel: Kernel, along: Axis, length: Size) -> Piece | None:
         found.setdefault(leaf, set()).add(form[0])
     if any(len(strides) > 1 for strides in found.values()) or _counts(kernel, along):
         return None
-    return Piece(extent, length, tuple((leaf, next(iter(strides))) for leaf, strides in found.items()))
+    alike = kernel.rest is not None and kernel.rest.alike
+    return Piece(extent, length, tuple((leaf, next(iter(strides))) for leaf, strides in found.items()), alike=alike)
 
 
 def _counts(kernel: Kernel, along: Axis) -> bool:

@@ -338,7 +338,7 @@ class Loops(Outer):
         return first
 
     def _streamed(self, stmt: Vector, known: Known, low: str, high: str, whole: str) -> str:
-        """Run the whole groups up to `high` past the caches where the target is large and aligned to what is stored at once, and single vectors
+        """Run the whole groups up to `high` past the caches where the target is large and aligned to what is stored at once, or to lines, and single vectors
         up to `whole`. Returns where to go on.
         """
         assert stmt.stream is not None, "a row that may be stored past the caches"
@@ -355,7 +355,7 @@ class Loops(Outer):
             if store.offset is beside[0] and not (store.leaf.pairs and n % 2):  # imaginary parts lie behind real ones
                 places = t.index("or", places, t.let(f"ptrtoint ptr {place} to i64", INDEX_TYPE).name)
         size = store.leaf.itemsize
-        offset = t.let(f"and i64 {places}, {stmt.lanes * size * (1 + stmt.woven) - 1}", INDEX_TYPE)
+        offset = t.let(f"and i64 {places}, {min(stmt.lanes * size * (1 + stmt.woven), LINE) - 1}", INDEX_TYPE)
         aligned = t.let(f"icmp eq {offset}, 0", "i1").name
         apply = t.let(f"and i1 {aligned}, {self.value(stmt.stream, known, None).name}", "i1").name
         end, step = t.select(apply, high, low), stmt.lanes * stmt.unroll

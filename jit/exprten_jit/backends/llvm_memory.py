@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from ..dtypes import DType
 from ..ir import Axis, Const, Leaf, Load, Store, Value, load
+from ..machine import LINE
 from ..nest import Nest
 from ..pairs import twins
 from ..rewrite import affine, steps
@@ -282,10 +283,7 @@ class Memory(Some):
             return
         parts = woven(columns, self._shuffled)
         for part, place in zip(parts, self._group_places(store, known, where), strict=True):
-            kind = (
-                f"align {where.count * dtype.itemsize}, !nontemporal !0" if where.stream else f"align {dtype.itemsize}"
-            )
-            self.text.put(f"store {part}, ptr {place}, {kind}")
+            self._put_past(part, place, dtype.itemsize, where)
 
     def _whole(self, leaf: Leaf, where: Where) -> Where:
         """All lanes where memory is our own: it has room for them, and what was stored under a mask is long in coming back."""
@@ -368,8 +366,7 @@ class Memory(Some):
             self.value(part, known, None)
         both = side_by_side(t, *(self.widened(value, where.count) for value in values))
         address = self._pointer(store.leaf.name, dtype, self._offset(form, known, where))
-        kind = f"align {4 * where.count}, !nontemporal !0" if where.stream else f"align {dtype.itemsize}"
-        t.put(f"store {both}, ptr {address}, {kind}")
+        self._put_past(both, address, dtype.itemsize, where)
 
     def _pair_store(self, store: Store, even: Lanes, odd: Lanes, known: Known, where: Where) -> None:
         t, dtype, count = self.text, store.leaf.dtype, where.count
@@ -413,8 +410,12 @@ class Memory(Some):
             t.declare(function, "void", value.type, "ptr", "i32 immarg", mask)
             t.put(f"call void {function}({value}, ptr {address}, i32 {size}, {mask} {where.mask})")
         else:
-            how = f"{where.count * size}, !nontemporal !0" if where.stream else str(size)
-            t.put(f"store {value}, ptr {address}, align {how}")
+            self._put_past(value, address, size, where)
+
+    def _put_past(self, value: Lanes, address: str, size: int, where: Where) -> None:
+        """Store elements of so many bytes, past the caches where a target is stored so, at whose lines they begin then, if they fill one."""
+        how = f"{min(value.count * size, LINE)}, !nontemporal !0" if where.stream else str(size)
+        self.text.put(f"store {value}, ptr {address}, align {how}")
 
     def store_parts(self, row: Lanes, address: str, dtype: DType, parts: Sequence[str]) -> None:
         """Store the parts of a row, as it lies in memory: where they overlap they are the same."""

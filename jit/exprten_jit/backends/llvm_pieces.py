@@ -62,6 +62,8 @@ class InPieces(Parts):
                 mine, n = (t.index("urem", n, counts[k]), t.index("udiv", n, counts[k])) if k else (n, n)
                 extent, length = known[pieces[k].extent].name, known[pieces[k].length].name
                 start = t.index("mul", mine, length)
+                if pieces[k].alike:
+                    start = t.lesser(start, t.index("sub", extent, length))
                 for leaf, step in steps[k]:
                     places[leaf] = t.further(places[leaf], leaf.dtype.memory, t.index("mul", start, step))
                 left = t.index("sub", extent, start)
