@@ -8,7 +8,7 @@ from test_few_rows import nested, softmax, standard
 from test_folds import judged
 
 import exprten as xt
-from exprten.statement import halves, registers
+from exprten.statement import blocks, halves, lying, registers
 
 WIDTHS = (None, 128, 256)
 STORED = (softmax, standard, nested)
@@ -92,3 +92,17 @@ def test_nothing_is_halved_after_a_plan_that_fails():
     with pytest.raises(RuntimeError, match="no plan"):
         fail()
     assert not registers.are_halved()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "along", "often"),
+    [("uint8", 64, 0), ("uint8", 33, 1), ("int8", 24, 2), ("int16", 20, 1), ("float16", 20, 0), ("float32", 17, 0)],
+)
+def test_a_register_is_halved_until_the_axis_that_vectors_run_along_fills_it(dtype, along, often, wide, monkeypatch):
+    for decides in (lying, blocks):
+        monkeypatch.setattr(decides, "machine", lambda: WIDE)
+    values = np.random.default_rng(0).integers(0, 100, (40, along, 7)).astype(dtype)
+    source, target = xt.asarray(values), xt.empty((40, 7, along), dtype)
+    plan = xt.plan(target, xt.transpose(source, (0, 2, 1)) * 2)
+    assert plan._launch.arranged.signature.halved == often
+    np.testing.assert_array_equal(plan.run().numpy(), (values * 2).astype(dtype).transpose(0, 2, 1))

@@ -157,12 +157,13 @@ def _known_strides(walk: Walk, ways: Ways) -> set[int]:
     """The strides that a kernel is made for: of packed rows, of few columns, and of blocks."""
     few = [few for _, _, few in ways.first]
     alone = [each.ways for each in (*ways.rest.alone, *ways.rest.whole)] if ways.rest else []
-    few += [way.packed * way.short or way.narrow or way.few for way in alone]
+    few += [way.few for way in alone]
     few += [many for way in alone for _, many in way.within]
     return {
         *(range(2, blocks.MOST + 1) if walk.block or any(way.block for way in alone) else ()),
         walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
         *dict(ways.within).values(),
+        *(way.packed * way.short or way.narrow for way in alone),
         *(many for way in (ways, *alone) for many in (way.columns, way.columns * way.down)),
         *filter(is_known, few),
         *((ways.rest.short, ways.rest.columns) if ways.rest else ()),

@@ -57,9 +57,18 @@ def rows_apart(
     return None
 
 
-def half_filled(found: Gathered, along: int) -> bool:
-    """Whether an axis of so many elements, along which vectors run, fills no small one: each element would take a step, where half of one takes many."""
-    return machine().small and not are_halved() and along * 8 * widest(found) < machine().vector_bits
+MOST_HALVINGS = 2  # of a long register, one of a small one
+
+
+def halvings(found: Gathered, along: int) -> int:
+    """How often a register is halved until an axis of so many elements, along which vectors run, fills it: else each element would take a step. 0 where halves are planned for, or a part of a
+    long one is not filled either.
+    """
+    bits = machine().vector_bits
+    if are_halved() or machine().small:
+        return int(not are_halved() and along * 8 * widest(found) < bits)
+    filled = along * max((leaf.key.dtype.computed.bits for leaf in found.leaves), default=bits)
+    return next((n for n in range(1, MOST_HALVINGS + 1) if filled < bits <= filled << n), 0)
 
 
 def writes_out(count: int) -> bool:

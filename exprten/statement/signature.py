@@ -149,7 +149,7 @@ class Ways:
     flat: Flat | None = None  # axes that are taken as one
     rest: Rest | None = None  # what is left when all folds are computed before
     cached: bool = False  # all of it stays in the caches
-    halved: bool = False  # vectors are half a register
+    halved: int = 0  # so often registers are halved
 
     def of_kernel(self, leaves: Sequence[Leaf]) -> dict[str, Any]:
         """The same as fields of a kernel with these leaves."""

@@ -19,7 +19,7 @@ from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
 from .flat import flat_axes
 from .gather import Gathered, widest
-from .lying import LEAST_ACROSS, LONG_SIZES, MOST_WOVEN, half_filled, moved_rows, rows_apart
+from .lying import LEAST_ACROSS, LONG_SIZES, MOST_WOVEN, halvings, moved_rows, rows_apart
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
@@ -76,7 +76,7 @@ class Walk:
     rest: Rest | None = None  # what is left when all folds are computed before
     pieces: tuple[int, ...] = ()  # elements of some of its axes at a time
     columns: int = 0  # elements of moved rows, which are written out
-    halved: bool = False  # vectors are half a register
+    halved: int = 0  # so often registers are halved
     pairs: Pairs = field(default_factory=dict)  # rows that are folded inside of another fold
 
 
@@ -96,14 +96,14 @@ def walked(given: Given) -> Walk:
         axes, lengths = woven[0], dict(zip(*woven, strict=True))
         short = lengths[axes[-2]]
         axes = in_reading_order(given.found, axes, 2, lengths, walk.strides)
-        extents, halved = [lengths[k] for k in axes], half_filled(given.found, lengths[axes[-1]])
+        extents, halved = [lengths[k] for k in axes], halvings(given.found, lengths[axes[-1]])
         return replace(walk, axes=axes, extents=extents, short=short, packed=True, halved=halved)
     if block := plain_block(given.found, walk.axes, walk.extents, walk.strides):
         wide = prod(n for _, n in block.axes) >= LEAST_ACROSS and widest(given.found) in LONG_SIZES
         flat = flat_axes(given.found, walk.axes, walk.extents, walk.strides) if wide else None
         if flat and (flat.direct or _put_together(given, walk, flat)):
             return replace(walk, flat=flat)
-        halved = half_filled(given.found, walk.extents[walk.axes.index(block.lanes)])
+        halved = halvings(given.found, walk.extents[walk.axes.index(block.lanes)])
         return replace(walk, block=block, halved=halved)
     columns = 0 if given.found.several else moved_rows(walk.extents, walk.strides)
     alone = columns and not _are_few(given, walk)

@@ -37,7 +37,7 @@ def ways_of(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[
         packed=walk.packed,
         block=blocks.named(walk.block, same, axes, over) if walk.block else (),
         lanes=walk.block.lanes if walk.block else None,
-        halved=walk.halved or are_halved(),
+        halved=walk.halved or int(are_halved()),
         flat=walk.flat,
         columns=walk.columns or down.columns,
         rest=walk.rest,

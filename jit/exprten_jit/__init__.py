@@ -78,7 +78,7 @@ def _for_kernel(machine: Machine, kernel: Kernel) -> Machine:
     if not kernel.halved:
         return machine
     least = 2 * max((leaf.dtype.computed.bits for leaf in kernel.leaves), default=1)  # of two lanes: one is no vector
-    return replace(machine, vector_bits=min(max(machine.vector_bits // 2, least), machine.vector_bits))
+    return replace(machine, vector_bits=min(max(machine.vector_bits >> kernel.halved, least), machine.vector_bits))
 
 
 def kernel_without_code(kernel: Kernel, vector_bits: int | None = None) -> Code:

@@ -38,6 +38,8 @@ def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]
     if fields["columns"] and len(way.loops[-1]) == 1:
         zero[loops[-1][1]] = index(fields["columns"])
     moved = tuple(replace(s, offset=substitute(s.offset, zero), value=substitute(s.value, zero)) for s in stores)
+    written = {extent: index(many) for extent, many in fields["block"] if extent in {n for _, n in axes}}
+    moved = tuple(replace(s, offset=substitute(s.offset, written)) for s in moved)
     return Kernel(tuple(loops), moved, kernel.leaves, kernel.sizes, kernel.params, times=kernel.times, **fields)
 
 
