@@ -4,7 +4,7 @@ Each statement runs on the same number of elements of one type, laid out in many
 the time for a byte of the same statement along packed rows of 1,024 elements, so above 1 that layout is slower. Moved are the bytes
 of the source and of the target, each once; where every other column is used, whole lines are. Softmax and normalisation read what they fold three
 times: from memory, where the lines of one fold do not stay in the second cache, the source counts three times (`--once`: once there too). One thread, of which the processor's time
-is taken, so that others on the machine count less; the layout and its base take turns, and medians are compared. `--kib` says how large
+is taken, so that others on the machine count less; the layout and its base take turns, and the least times of both are compared, which repeat to 1 % where medians vary by 10: a machine may have several speeds. `--kib` says how large
 a source is: a fourth of the second cache unless given, so that all there is lies in it with room to spare; 65,536 lies in memory. Tensors lie in large pages, and in several places: for which of the pages of a machine
 a cache has room varies by 2.
 """
@@ -15,7 +15,6 @@ import argparse
 import math
 import mmap
 import os
-import statistics
 import time
 import timeit
 from collections.abc import Callable, Iterator, Sequence
@@ -161,18 +160,19 @@ PACKED = Layout("packed", (0, 1024), (1,))
 
 
 def figure(layout: Layout, statement: str, axis: int, options: argparse.Namespace) -> float:
-    """The median over places in memory of what a byte takes, over what it takes in packed rows."""
+    """The least over places in memory of what a byte takes, over the least that it takes in packed rows."""
     count = options.kib * 1024 // xt.empty(0, options.dtype).dtype.itemsize
     fresh()
     which = (PACKED, statement, 1), (layout, statement, axis)
-    return statistics.median(_figure(*which, count, options) for _ in range(options.places))
+    found = [_spent(*which, count, options) for _ in range(options.places)]
+    return min(spent["case"] for spent in found) / min(spent["base"] for spent in found)
 
 
-def _figure(base: Which, case: Which, count: int, options: argparse.Namespace) -> float:
+def _spent(base: Which, case: Which, count: int, options: argparse.Namespace) -> dict[str, float]:
+    """Seconds for a byte of both."""
     cases = {key: Case(*one, count, options.dtype, options.once) for key, one in (("base", base), ("case", case))}
     times = interleave({key: case.timer for key, case in cases.items()}, options.rounds, options.seconds)
-    spent = {key: statistics.median(values) / cases[key].bytes for key, values in times.items()}
-    return spent["case"] / spent["base"]
+    return {key: min(values) / cases[key].bytes for key, values in times.items()}
 
 
 def measure(options: argparse.Namespace) -> Iterator[tuple[str, int, dict[str, float]]]:
@@ -191,7 +191,7 @@ def options_of(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--once", action="store_true", help="count what is read again from memory once")
     parser.add_argument("--statements", nargs="+", choices=tuple(STATEMENTS), default=tuple(STATEMENTS))
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--places", type=int, default=5, help="in memory, of whose figures the median is taken")
+    parser.add_argument("--places", type=int, default=5, help="in memory, of which the least times are taken")
     parser.add_argument("--seconds", type=float, default=1e-3, help="of a turn")
     return parser
 
