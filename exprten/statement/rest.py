@@ -163,7 +163,7 @@ def _folds_first_in(
     exact = any(tile[k] <= EXACT and (rest.squares or any(is_for(each, names[k]) for each in alone)) for k in uneven)
     few = leaves_few(before, tile, near_axes(before.target)) and (flat is None or any(turns(x.ways) for x in alone))
     alike = exact or few
-    if alike and not (twice and may_be_alike(before, tile)):
+    if alike and (leaves or not twice or not may_be_alike(before, tile)):
         return None
     uneven = [] if alike else uneven
     if flat:
