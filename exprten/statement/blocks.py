@@ -17,7 +17,7 @@ from exprten_jit.unrolled import packed_part
 
 from ..expression.shape import Layout
 from .axes import TARGET, Folded, Place, Same, extent_of, views_of
-from .few import are_rows_better, has_index
+from .few import are_rows_better, from_memory, has_index
 from .gather import Gathered, widest
 from .lying import MOST_WOVEN, WAYS, in_one_set, rows_run_on
 from .orders import folded_by, lies_across, taken_across
@@ -88,7 +88,8 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
         for n, view in views_of(found, target)
     ]
     free = [p for p in places if p not in taken]
-    if are_rows_better([*axes], same, [lengths[p] for p in places]):
+    apart = not machine().small and lies_across(same, target) and from_memory(same)  # stored once as a block
+    if not apart and are_rows_better([*axes], same, [lengths[p] for p in places]):
         return None
     narrow = machine().small and not has_index(found) and prod(lengths.values()) < FAR
     for lanes, block, loops in _blocks(free, taken, lengths, steps, machine().words):

@@ -164,12 +164,8 @@ def _pays_in_wide(same: Same, rows: int, columns: int, stored: bool) -> bool:
 
 
 def are_rows_better(axes: list[int], same: Same, extents: list[int]) -> bool:
-    """Whether few rows of few columns are better written out as they are than as a block: of extremes with their places, and such as fill more than half of a long register; where
-    registers are long, in the caches.
-    """
+    """Whether few rows of few columns are better written out as they are than as a block: of extremes with their places, and such as fill more than half of a long register."""
     wide = bool(axes) and not machine().small and extents[-1] >= WIDE_COLUMNS and widest(same.found) >= WORD
-    if not machine().small and from_memory(same):
-        return False
     return (has_index(same.found) or wide) and few_rows(axes, same, extents).columns > 0
 
 
