@@ -88,7 +88,7 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
         for n, view in views_of(found, target)
     ]
     free = [p for p in places if p not in taken]
-    apart = not machine().small and lies_across(same, target) and from_memory(same)  # stored once as a block
+    apart = not machine().small and lies_across(same, target) and from_memory(same)  # else turned once more
     if not apart and are_rows_better([*axes], same, [lengths[p] for p in places]):
         return None
     narrow = machine().small and not has_index(found) and prod(lengths.values()) < FAR

@@ -65,8 +65,10 @@ def halvings(found: Gathered, along: int) -> int:
     long one is not filled either.
     """
     bits = machine().vector_bits
-    if are_halved() or machine().small:
-        return int(not are_halved() and along * 8 * widest(found) < bits)
+    if are_halved():
+        return 0
+    if machine().small:
+        return int(along * 8 * widest(found) < bits)
     filled = along * max((leaf.key.dtype.computed.bits for leaf in found.leaves), default=bits)
     return next((n for n in range(1, MOST_HALVINGS + 1) if filled < bits <= filled << n), 0)
 

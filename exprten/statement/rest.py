@@ -125,7 +125,7 @@ def _folds_first(
     planes = {len(axes) for axes in spaces} == {2}  # of more axes a whole has longer rows
     square = square_of(turned, spaces) if tiles != [{}] and (planes or not leaves) else None
     long = [] if leaves else [tile for tile in tiles if is_read_on(turned, tile)]
-    tiles = [*long, *(tile for tile in tiles if tile not in long)]
+    tiles.sort(key=lambda tile: tile not in long)
     if square and (len(square) > 1 or not leaves) and not long:
         tiles.insert(0, square)
     if not leaves and tiles and is_streamed_better(turned, tiles[0]):

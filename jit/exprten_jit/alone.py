@@ -37,9 +37,10 @@ def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]
         zero[loops[-2][1]] = index(fields["short"])
     if fields["columns"] and len(way.loops[-1]) == 1:
         zero[loops[-1][1]] = index(fields["columns"])
-    moved = tuple(replace(s, offset=substitute(s.offset, zero), value=substitute(s.value, zero)) for s in stores)
-    written = {extent: index(many) for extent, many in fields["block"] if extent in {n for _, n in axes}}
-    moved = tuple(replace(s, offset=substitute(s.offset, written)) for s in moved)
+    block = dict(fields["block"])
+    written: dict[Value, Value] = {n: index(block[n]) for _, n in axes if n in block}  # folds count by the extents
+    known = zero | written
+    moved = tuple(replace(s, offset=substitute(s.offset, known), value=substitute(s.value, zero)) for s in stores)
     return Kernel(tuple(loops), moved, kernel.leaves, kernel.sizes, kernel.params, times=kernel.times, **fields)
 
 

@@ -283,7 +283,7 @@ class Memory(Some):
             return
         parts = woven(columns, self._shuffled)
         for part, place in zip(parts, self._group_places(store, known, where), strict=True):
-            self._put_past(part, place, dtype.itemsize, where)
+            self._put_lanes(part, place, dtype.itemsize, where)
 
     def _whole(self, leaf: Leaf, where: Where) -> Where:
         """All lanes where memory is our own: it has room for them, and what was stored under a mask is long in coming back."""
@@ -366,7 +366,7 @@ class Memory(Some):
             self.value(part, known, None)
         both = side_by_side(t, *(self.widened(value, where.count) for value in values))
         address = self._pointer(store.leaf.name, dtype, self._offset(form, known, where))
-        self._put_past(both, address, dtype.itemsize, where)
+        self._put_lanes(both, address, dtype.itemsize, where)
 
     def _pair_store(self, store: Store, even: Lanes, odd: Lanes, known: Known, where: Where) -> None:
         t, dtype, count = self.text, store.leaf.dtype, where.count
@@ -410,10 +410,10 @@ class Memory(Some):
             t.declare(function, "void", value.type, "ptr", "i32 immarg", mask)
             t.put(f"call void {function}({value}, ptr {address}, i32 {size}, {mask} {where.mask})")
         else:
-            self._put_past(value, address, size, where)
+            self._put_lanes(value, address, size, where)
 
-    def _put_past(self, value: Lanes, address: str, size: int, where: Where) -> None:
-        """Store elements of so many bytes, past the caches where a target is stored so, at whose lines they begin then, if they fill one."""
+    def _put_lanes(self, value: Lanes, address: str, size: int, where: Where) -> None:
+        """Store elements of so many bytes side by side: where that goes past the caches they begin with a line of the target, or fill none."""
         how = f"{min(value.count * size, LINE)}, !nontemporal !0" if where.stream else str(size)
         self.text.put(f"store {value}, ptr {address}, align {how}")
 
