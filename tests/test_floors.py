@@ -72,6 +72,7 @@ FLOORS = {
         "statement.orders statement.signature",
         "statement.before statement.few statement.lying statement.memory_order statement.nested statement.traffic",
         "statement.blocks statement.flat statement.halves",
+        "statement.afar",
         "statement.walk",
         "statement.ways",
         "statement.alone",

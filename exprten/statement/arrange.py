@@ -64,6 +64,7 @@ def arrange(
         cpu=cpu,
         apart=apart,
         numbers=leaves,
+        fresh=mode.op is None and not any(n < count for n in leaves),
     )
     walk = walked(given)
     if _is_for_halves(given, walk):

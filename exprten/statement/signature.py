@@ -44,11 +44,23 @@ class Direct:
 
 
 @dataclass(frozen=True)
+class Tile:
+    """Fields of `exprten_jit.kernel.Tile`, with numbers for axes."""
+
+    order: tuple[int, ...]
+    columns: int
+    rows: int
+    as_one: bool
+    ahead: int
+
+
+@dataclass(frozen=True)
 class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; the
     operands whose elements follow each other along these, and along those; and whether those others fill a vector. Of the operands that are `paired` the
     rows of the innermost axis, of `each` elements, follow each other along those others. Loops over axes that are `within` run inside of those over tiles
-    of columns. What is turned may be turned `direct`ly, with no scratch. A kernel is for `exact`ly so many elements of some axes.
+    of columns. What is turned may be turned `direct`ly, with no scratch. A kernel is for `exact`ly so many elements of some axes. What comes
+    from memory may have a `tile`.
     """
 
     columns: tuple[int, ...]
@@ -61,6 +73,7 @@ class Flat:
     within: tuple[int, ...] = ()
     direct: Direct | None = None
     exact: tuple[tuple[int, int], ...] = ()
+    tile: Tile | None = None
 
     def of_any_length(self, uneven: Collection[int]) -> Flat:
         """The same for axes of which some have several lengths."""
@@ -163,6 +176,9 @@ class Ways:
             columns, rows, within = map(_axes, (flat.columns, flat.rows, flat.within))
             exact = tuple((axis(f"i{k}"), many) for k, many in flat.exact)
             found["flat"] = kernel.Flat(columns, rows, along, down, flat.deep, paired, flat.each, within, exact=exact)
+            if tile := flat.tile:
+                tiles = kernel.Tile(_axes(tile.order), tile.columns, tile.rows, tile.as_one, tile.ahead)
+                found["flat"] = replace(found["flat"], tile=tiles)
             if direct := flat.direct:
                 rows, down, within = (
                     _axes(direct.rows),

@@ -14,6 +14,7 @@ from math import prod
 from exprten_jit.bring import WORD
 
 from ..expression.shape import Layout, broadcast_strides
+from .afar import from_memory
 from .axes import Same
 from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
@@ -41,6 +42,7 @@ class Given:
     cpu: bool
     apart: bool  # no operand overlaps the target at other places
     numbers: Sequence[int]  # of the operands that leaves are
+    fresh: bool = False  # nothing of the target is read, nor is the statement a part of another
 
     @property
     def loose(self) -> bool:
@@ -92,6 +94,8 @@ def walked(given: Given) -> Walk:
         return replace(walk, axes=[walk.axes[k] for k in given.loops], extents=[walk.extents[k] for k in given.loops])
     if not given.free or given.same is not None or given.found.indexed:
         return walk
+    if given.fresh and (far := from_memory(given.found, walk.axes, walk.extents, walk.strides)):
+        return replace(walk, flat=far)
     if woven := rows_apart(given.found, walk.axes, walk.extents, walk.strides):
         axes, lengths = woven[0], dict(zip(*woven, strict=True))
         short = lengths[axes[-2]]

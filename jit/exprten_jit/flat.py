@@ -16,7 +16,7 @@ from .derived import apply
 from .dtypes import BOOL, INDEX
 from .flattiles import BOTH, BOTH_BYTES, COLUMN, DEEP, LONG, LONGEST, MOST_DEEP, ROW, Tiles, elements_of
 from .ir import Axis, Load, Op, Value, both, index, local, negation
-from .kernel import Direct, Kernel, Order
+from .kernel import Direct, Kernel, Order, Tile
 from .machine import LINE, Machine
 from .nest import Nest
 from .past import are_multiples, large_target
@@ -24,6 +24,7 @@ from .rewrite import eager, steps, substitute
 
 STRIP_BYTES = 256  # of rows that are whole lines, turned: of more the source's lines, which may all have the same place, would not stay in the second cache
 DOWN = 128  # elements of a tile along a source of which some rows are read on and on
+LONG_BYTES = 4096  # of rows of a tile
 ROOM = 96 << 10  # bytes of scratch: folds that were computed before may have as much as `beforehand.ROOM`
 
 
@@ -58,6 +59,8 @@ def _of_numbers(kernel: Kernel, machine: Machine) -> Nest | None:
         long = LONG
     if made:
         long, deep = BOTH, BOTH if all(x.dtype.itemsize <= BOTH_BYTES // BOTH for x in made) else MOST_DEEP
+    if flat.tile:
+        return _tiled(kernel, machine, flat.tile, past)
     if flat.direct and (nest := _directly(kernel, machine, long, flat.direct)):
         return nest
     if past is None:
@@ -68,6 +71,13 @@ def _of_numbers(kernel: Kernel, machine: Machine) -> Nest | None:
         each = LONG if made else each
         nest = _nest(kernel, machine, long, each, deep, made, past)
     return nest or _nest(kernel, machine, long, None, deep, made, both(past, _in_lines(kernel, long)))
+
+
+def _tiled(kernel: Kernel, machine: Machine, tile: Tile, past: Value | None) -> Nest | None:
+    """The loop nest with tiles that are given: whole lines of rows that are stored past the caches, but for long ones, of which few are not whole."""
+    if past is None or tile.as_one or tile.columns * kernel.stores[0].leaf.itemsize >= LONG_BYTES:
+        return _nest(kernel, machine, tile.columns, None, tile.rows, (), past)
+    return _nest(kernel, machine, tile.columns, tile.columns, tile.rows, (), past)
 
 
 def _directly(kernel: Kernel, machine: Machine, long: int, direct: Direct) -> Nest | None:
@@ -127,13 +137,15 @@ def _with_lines(columns: Chain, kernel: Kernel, each: int, past: Value) -> Chain
     a tile has these then, and all of a short row of the target.
     """
     line, lines, most = LINE // kernel.stores[0].leaf.itemsize, _in_lines(kernel, each), index(columns.most)
+    more = (columns.inner + (line - 2)) // columns.inner
+    beyond = apply("where", both(past, negation(lines)), more, index(0))
+    if kernel.flat and kernel.flat.tile:
+        return replace(columns, wide=most, beyond=beyond, most=2 * columns.most + line)
     if columns.most < LONG:  # made
         most = apply("where", past, index(LONG), most)
     elif columns.most < LONGEST:  # turned
         most = apply("where", index(LONGEST) >= columns.total, index(LONGEST), most)
         most = apply("where", both(past, lines), index(each), most)
-    more = (columns.inner + (line - 2)) // columns.inner
-    beyond = apply("where", both(past, negation(lines)), more, index(0))
     whole = LONG + BOTH if columns.most < LONG else 2 * LONGEST
     return replace(columns, wide=most, beyond=beyond, most=whole + line)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -11,7 +11,7 @@ from .chain import Chain
 from .derived import apply
 from .ir import FALSE, TRUE, Axis, Const, Leaf, Load, Local, Op, Store, Value, both, index, load, negation
 from .ir import axis as named_axis
-from .kernel import WHOLE, Kernel, Order
+from .kernel import WHOLE, Kernel, Order, Tile
 from .machine import LINE, Machine
 from .nest import ONE_ELEMENT, AtOnce, Blocks, Fetch, Loop, Squares, Stmt, Vector
 from .placing import loop_over, place
@@ -60,6 +60,7 @@ class Tiles:
         self.machine, self.columns, self.rows = machine, columns, rows
         self.original, size = kernel, kernel.stores[0].leaf.itemsize
         self.within = kernel.flat.within if kernel.flat else ()
+        self.tile = kernel.flat.tile if kernel.flat else None
         self.far, self.past = kernel.far(kernel.every, FAR_BYTES // size), past
         self.length = columns.most + MOST_LANES  # elements of a row of scratch: a vector more
         self.along_rows, self.made_in_lines = along_rows, bool(along_rows) and columns.beyond is not None
@@ -83,7 +84,8 @@ class Tiles:
         if self.made_in_lines and self.past is not None:
             deep = apply("where", self.past, index(MOST_DEEP + MOST_LANES), deep)
             apart = apply("where", self.past, apart, index(BOTH + MOST_LANES))
-        return deep, apply("where", self.joined, self.columns.total, apart)
+        as_one = TRUE if self.tile and self.tile.as_one else self.joined
+        return deep, apply("where", as_one, self.columns.total, apart)
 
     @property
     def _places(self) -> tuple[int, int]:
@@ -96,11 +98,13 @@ class Tiles:
 
     @property
     def _rows_of_scratch(self) -> int:
-        return self.rows.most if self.rows else 0
+        return -(-self.rows.most // MOST_LANES) * MOST_LANES if self.rows else 0  # those of whole squares
 
     def _joined(self) -> Value:
         """Whether rows of a tile are whole ones of the target, which follow each other there, and in scratch: but for that all is one for the tile."""
         columns, rows, (store, *_) = self.columns, self.rows, self.original.stores
+        if self.tile:
+            return FALSE
         all_turned = store.value in self.along_rows or self._all_turned(store.value)
         if columns.beyond is None or rows is None or len(rows.axes) > 1 or not all_turned:
             return FALSE
@@ -219,6 +223,8 @@ class Tiles:
             return form[0] * each if form else index(0)
 
         (first, extent), each = self.columns.axes[0], self.columns.each
+        if self.tile:
+            return self._further_tile(self.tile, step)
         inner = {a for chain in (self.columns, self.rows) if chain for a, _ in chain.axes}.union(self.within)
         outer = [step(a) for a, _ in self.original.axes if a not in inner]
         several = extent > each * (MANY if self.rows else 1)
@@ -233,6 +239,14 @@ class Tiles:
             found, count = apply("where", index(ROWS) >= count, step(a), found), count * n
         stays = index(ROWS) >= count
         return apply("where", stays if outer else both(stays, several), along, found)
+
+    def _further_tile(self, tile: Tile, step: Callable[..., Value]) -> Value:
+        """The same of tiles that are given: along the innermost loop that has several turns."""
+        found, chains = index(0), {chain.axes[0][0]: chain for chain in (self.columns, self.rows) if chain}
+        for a, extent in ((a, dict(self.original.axes)[a]) for a in tile.order):
+            each = chains[a].each if a in chains else ONE_ELEMENT
+            found = apply("where", extent > each, step(a, each * index(tile.ahead)), found)
+        return found
 
     def _apart(self, roots: Iterable[Value]) -> list[Value]:
         """What is loaded, and the largest values that are one for a row of the target's innermost axis, but not for all columns."""
@@ -295,6 +309,8 @@ class Tiles:
         self, outer: Sequence[tuple[Axis, Value]], bound: frozenset[Axis | Local], done: set[Value]
     ) -> list[Stmt]:
         """The statements that run the remaining loops, those over tiles innermost."""
+        if self.tile:
+            return self._ordered(self.tile.order, bound, done, self.brought)
         placed = self._placed(bound, done)
         if outer:
             (a, extent), *inner = outer
@@ -323,13 +339,51 @@ class Tiles:
         bound |= {rows.start, rows.end}
         if self.squares:
             return [*placed, self._blocks(rows, [*self._placed(bound, done), self.squares])]
-        lets, made = self._placed(bound, done), self._made(bound, done)
+        return [*placed, *first, self._blocks(rows, self._of_tile(bound, done, needed))]
+
+    def _ordered(
+        self, order: Sequence[Axis], bound: frozenset[Axis | Local], done: set[Value], needed: Sequence[Bring | Spread]
+    ) -> list[Stmt]:
+        """The same in an order that is given: what is brought is needed in a tile of columns."""
+        columns, rows, placed = self.columns, self.rows, self._placed(bound, done)
+        first = [x for x in needed if columns.start in bound and bound | {COLUMN} >= _needs(x)]
+        needed = [x for x in needed if x not in first]
+        if not order:
+            if rows is None:
+                return [*placed, *self._at_once(first, [*first, *self._row(bound, done)])]
+            return [*placed, *self._of_tile(bound, done, [*first, *needed])]
+        a, *inner = order
+        for chain in (columns, rows):
+            if chain and a == chain.axes[0][0]:
+                now = bound | {chain.start, chain.end, *([FIRST_TILE] if chain is columns else [])}
+                return [*placed, *first, self._blocks(chain, self._ordered(inner, now, done, needed))]
+        extent = dict(self.original.axes)[a]
+        return [*placed, *first, Loop(a, extent, tuple(self._ordered(inner, bound | {a}, done, needed)))]
+
+    def _of_tile(
+        self, bound: frozenset[Axis | Local], done: set[Value], needed: Sequence[Bring | Spread]
+    ) -> list[Stmt]:
+        """What is done in a tile of rows, for which so much is still to be brought."""
+        assert self.rows is not None, "tiles of rows"
+        rows, lets, made = self.rows, self._placed(bound, done), self._made(bound, done)
+        if self.tile and self.tile.as_one:
+            return [*lets, *needed, *self._as_one(bound, done)]
         turned = [x for x in needed if isinstance(x, Bring) and x.turned]
         late = [x for x in needed if x not in turned]
         row = [*self._placed(bound | {ROW}, done), *late, *self._row(bound | {ROW}, done)]
         row = [*self._fetching(), *row]
-        body = self._at_once([*turned, *late], [*made, *turned, Loop(ROW, rows.many, tuple(row))])
-        return [*placed, *first, self._blocks(rows, [*lets, *body])]
+        return [*lets, *self._at_once([*turned, *late], [*made, *turned, Loop(ROW, rows.many, tuple(row))])]
+
+    def _as_one(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
+        """All rows of a tile, which follow each other in scratch and in the target."""
+        assert self.rows is not None, "tiles of rows"
+        first: dict[Value, Value] = {ROW: index(0)}
+        stores = tuple(
+            replace(s, offset=substitute(s.offset, first), value=substitute(s.value, first)) for s in self.kernel.stores
+        )
+        many = self.rows.many * self.columns.many
+        stmts = loop_over(self.kernel, self.machine, COLUMN, index(0), many, stores, bound, done)
+        return [self._past_caches(s) for s in stmts]
 
     def _at_once(self, inside: Sequence[Bring | Spread], body: list[Stmt]) -> list[Stmt]:
         """What brings something to scratch, `inside` of a tile, and computes with it, or computes it as it comes, where it is turned in squares of a known number or has rows
@@ -389,12 +443,13 @@ class Tiles:
         stores, columns = self.kernel.stores, self.columns
         stmts = loop_over(self.kernel, self.machine, COLUMN, index(0), columns.many, stores, bound, done)
         lines = self._lines(columns.beyond) if columns.beyond is not None else None
-        return [
-            replace(s, stream=self.past, peeled=self.past is not None and s.masked, lines=lines)
-            if isinstance(s, Vector) and s.lanes > 1
-            else s
-            for s in stmts
-        ]
+        return [self._past_caches(s, lines) for s in stmts]
+
+    def _past_caches(self, stmt: Stmt, lines: tuple[Value, Value] | None = None) -> Stmt:
+        """A loop over whole vectors, which stores so where that is asked for."""
+        if not isinstance(stmt, Vector) or stmt.lanes == 1:
+            return stmt
+        return replace(stmt, stream=self.past, peeled=self.past is not None and stmt.masked, lines=lines)
 
     def _lines(self, beyond: Value) -> tuple[Value, Value]:
         """Whether a row of the target begins with one of a tile, and up to where there are elements for it: of joined ones those of the next follow."""

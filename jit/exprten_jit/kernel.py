@@ -25,11 +25,24 @@ class Direct:
 
 
 @dataclass(frozen=True)
+class Tile:
+    """How tiles of a target that comes from memory are made: in an `order` of loops, in which the first of the columns, and that of the rows, is the loop over tiles;
+    so many `columns` and `rows` each, stored `as_one` where these rows follow each other. What is so many tiles `ahead` is fetched.
+    """
+
+    order: tuple[Axis, ...]
+    columns: int
+    rows: int
+    as_one: bool
+    ahead: int
+
+
+@dataclass(frozen=True)
 class Flat:
     """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; the names of leaves
     whose elements follow each other along these, and along those; and whether those others fill a vector. Of the leaves that are `paired` the rows of the
     innermost axis, of `each` elements, follow each other along those others. Loops over what is `within` run inside of those over tiles of columns.
-    What is turned may be turned `direct`ly, with no scratch. Some axes have `exact`ly so many elements.
+    What is turned may be turned `direct`ly, with no scratch. Some axes have `exact`ly so many elements. A `tile` is given for what comes from memory.
     """
 
     columns: tuple[Axis, ...]
@@ -42,6 +55,7 @@ class Flat:
     within: tuple[Axis, ...] = ()
     direct: Direct | None = None
     exact: tuple[tuple[Axis, int], ...] = ()
+    tile: Tile | None = None
 
 
 @dataclass(frozen=True)

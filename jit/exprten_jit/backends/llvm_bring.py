@@ -6,6 +6,8 @@ from functools import partial
 
 from ..bring import FEWEST_BETWEEN, Bring, Offsets, Spread
 from ..ir import FALSE, TRUE, Store
+from ..machine import LINE
+from ..nest import SECOND
 from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_units import WIDTHS, Units
@@ -78,8 +80,14 @@ class Brought(Units):
         between = self.value(stmt.between, known, None).name if stmt.between is not None else "1"
         nbytes = t.index("mul", between if stmt.between is not None else unit, dtype.itemsize)
 
+        few = number(nbytes) is not None and int(nbytes) <= LINE // 2  # those that follow are fetched for others
+
         def lines(column: str) -> None:
-            self._fetch_lines_of(t.further(self._from_and_to(stmt, known, column)[0], dtype.memory, further), nbytes)
+            later = t.further(self._from_and_to(stmt, known, column)[0], dtype.memory, further)
+            if few:
+                self._fetch_line(later, SECOND, "0")
+            else:
+                self._fetch_lines_of(later, nbytes)
 
         def some(first: str) -> str:
             if stmt.between is not None:

@@ -19,6 +19,7 @@ from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_words import Words
 
 WIDTHS = (4, 8, 16)  # lanes: of rows of fewer elements fewer are stored at a time
+
 TOGETHER = 4  # units
 
 # stores a vector that begins at a column of a row, with so many elements of it
@@ -95,7 +96,9 @@ class Units(Words):
         few = partial(self._few_at_a_time, stmt, columns=columns, unit=unit)
         with_next, alone = (partial(few, dict(known), fetching=x) for x in (True, False))
         if (many := number(unit)) is not None:
-            alone = partial(self._rows_written, stmt, dict(known), columns, many)
+            with_next, alone = (
+                partial(self._rows_written, stmt, dict(known), columns, many, fetching=x) for x in (True, False)
+            )
         if stmt.far is FALSE:
             alone()
         else:
@@ -132,13 +135,17 @@ class Units(Words):
 
         self._of_width(unit, WIDTHS, stmt.lanes, rows)
 
-    def _rows_written(self, stmt: Bring, known: Known, columns: str, unit: int) -> None:
+    def _rows_written(self, stmt: Bring, known: Known, columns: str, unit: int, fetching: bool) -> None:
         """The same of a known number of elements, several rows at a time."""
+        further = self.value(stmt.further, known, None).name if fetching else "0"
         t, dtype, place = self.text, stmt.into.dtype, self._columns_lie(stmt, known)
         width = next((w for w in (2, *WIDTHS) if unit <= w < stmt.lanes), stmt.lanes)
 
         def row(column: str) -> None:
             source, to = place(column), self._from_and_to(stmt, known, column)[1]
+            later = self.text.further(source, dtype.memory, further)
+            for k in range(0, unit * dtype.itemsize if fetching else 0, LINE):
+                self._fetch_line(later, SECOND, str(k))
             for k in _starts(unit, width):
                 x = self._few_of(t.further(source, dtype.memory, str(k)), dtype, width, unit - k)
                 t.put(f"store {x}, ptr {t.further(to, dtype.memory, str(k))}, align {dtype.itemsize}")
