@@ -13,6 +13,7 @@ CASES = (  # what is read, and the order of its axes in the target
     ((3, 22500, 33), (1, 0, 2)),
     ((17, 62000, 2), (1, 0, 2)),
     ((100, 7010, 3), (1, 0, 2)),
+    ((8, 45000, 6), (1, 0, 2)),  # a few lines of these
     ((9, 901, 260), (1, 0, 2)),  # units that are too long
     ((8, 1821, 6, 24), (1, 0, 3, 2)),  # units that are turned
     ((128, 1366, 3, 4), (1, 0, 3, 2)),
@@ -121,11 +122,24 @@ def test_rows_may_be_padded(shape: tuple[int, ...], order: tuple[int, ...]) -> N
     ("shape", "order", "text"),
     [
         (CASES[0][0], CASES[0][1], "for i0 in 0..n0, (2125 // "),
-        (CASES[10][0], CASES[10][1], "turned from row to column"),
-        (CASES[13][0], CASES[13][1], "for i0 in 0..n0, 16 at a time from top to bottom"),
+        (CASES[11][0], CASES[11][1], "turned from row to column"),
+        (CASES[14][0], CASES[14][1], "for i0 in 0..n0, 16 at a time from top to bottom"),
     ],
 )
 def test_tiles_are_planned(shape: tuple[int, ...], order: tuple[int, ...], text: str) -> None:
     source = xt.empty(shape, "float32")
     target = xt.empty(tuple(shape[k] for k in order), "float32")
     assert text in str(xt.plan(target, xt.transpose(source, order) * np.float32(3)).nest)
+
+
+@pytest.mark.parametrize("few", [(2, 2), (3, 2), (5, 3)])
+def test_rows_of_a_few_elements_of_two_axes_are_made_along_what_is_read(few: tuple[int, int]) -> None:
+    rows = 40
+    x = of_ints((rows, *few, 2200000 // (rows * few[0] * few[1])), "float32", 29) / np.float32(8)
+    e = np.exp(x - x.max(axis=0))
+    want = (e / e.sum(axis=0)).transpose(0, 3, 2, 1)
+    target = np.empty(want.shape, "float32")
+    turned = xt.transpose(xt.asarray(x), (0, 3, 2, 1))
+    exponentials = xt.exp(turned - xt.max(turned, axis=0, keepdims=True))
+    xt.asarray(target)[...] = exponentials / xt.sum(exponentials, axis=0, keepdims=True)
+    np.testing.assert_allclose(target, want, rtol=1e-5)

@@ -23,6 +23,7 @@ LEAST, MOST = (
     128,
     8192,
 )  # bytes of the target from one unit to the next of a row that is read: of fewer several units fill registers, of more rows that are read are better stored as they lie
+LINES = 256  # bytes of whole lines between two units, for which these are stored as they lie
 RUN = 8192  # bytes of a tile of units: fewer ends of which are parts of lines
 AHEAD = 192  # bytes of a row that is read, at least, which lie between what is read and what is fetched: three lines
 UNIT, TURNED_UNIT = 256, 144  # elements of a unit, and of one that is turned: of more, rows are long enough
@@ -105,7 +106,11 @@ class _Afar:
         if turned and between > MOST and self.lengths[self.axes[first]] <= FEW_ROWS and first < len(self.axes) - 3:
             rows, first = (self.axes[first],), len(self.axes) - 3
             between = self._many(first + 1) * self.size
-        if not self._packed(first) or not LEAST <= between <= MOST or (not turned and between % LINE == 0):
+        if (
+            not self._packed(first)
+            or not LEAST <= between <= MOST
+            or (not turned and between % LINE == 0 and between >= LINES)
+        ):
             return None
         many = -(-(RUN // 2 if rows else RUN) // between)
         deep = prod(self.lengths[k] for k in rows)

@@ -19,6 +19,7 @@ from .traffic import least as least_moved
 LONG = 64  # elements of a row: of so many one axis is enough
 MOVED = 256  # the same of what fills memory: rows that are no lines are joined, and stored past the caches; no chain but for its first axis has more
 DEEP = MOST_WOVEN + 1  # and of what runs on along other axes
+FEW_FAR = 4  # of rows of what is made of folds, from memory: of more, squares that are filled by a quarter are better than one element at a time
 MOST_SQUARED = 47  # elements along the target, or along a source: of more along both, squares are better turned as they are computed, with few lanes idle
 MOST_ALONE = 32  # the same of one axis each, where loops are better inside of a tile
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
@@ -40,7 +41,8 @@ def flat_axes(
     lengths = dict(zip(axes, extents, strict=True))
     moved = LONG <= lengths[axes[-1]] <= MOVED and all(s[axes[-1]] == 1 or not any(s) for s in strides)
     moved = moved and prod(extents) * widest(found) >= STREAM_BYTES
-    columns, rows = _chains(axes, lengths, strides, MOVED + 1 if moved else LONG)
+    few = FEW_FAR if found.folds and not writes_out(prod(extents)) else DEEP
+    columns, rows = _chains(axes, lengths, strides, MOVED + 1 if moved else LONG, few)
     inner = columns[-1]
     others = [s for s in strides if not _runs_on(s, columns, lengths) and any(s[k] for k in columns)]
     far = any(s[inner] not in (0, 1) for s in others)
@@ -186,10 +188,10 @@ def _paired(
 
 
 def _chains(
-    axes: Sequence[int], lengths: Mapping[int, int], strides: Sequence[Sequence[int]], long: int
+    axes: Sequence[int], lengths: Mapping[int, int], strides: Sequence[Sequence[int]], long: int, least: int
 ) -> tuple[list[int], list[int]]:
     """The axes along which the target runs on, and others along which most of what lies across it does; each until there are enough elements, so many
-    along the target.
+    along the target. With fewer than the `least` of these there are no others.
     """
     columns, rows, inner = [axes[-1]], list[int](), axes[-1]
     far = [s for s in strides if s[inner] not in (0, 1)]
@@ -201,7 +203,7 @@ def _chains(
     for most in (DEEP, long):
         columns = _longer(columns, rows, axes, lengths, strides[:1], most)
         rows = _longer(rows, columns, axes, lengths, largest, DEEP) if rows else rows
-    if prod(lengths[k] for k in columns) < DEEP:
+    if prod(lengths[k] for k in columns) < least:
         columns, rows = _longer(columns, [], axes, lengths, strides[:1], LONG), []
     if rows:
         return columns, rows
