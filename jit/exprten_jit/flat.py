@@ -127,9 +127,7 @@ def _nest(
         return None
     if sum(many * leaf.dtype.itemsize for many, leaf in tiles.scratch) > ROOM:
         return None
-    outer = [(a, n) for a, n in kernel.axes if a not in (*flat.columns, *flat.rows, *flat.within)]
-    body = tiles.loops(outer, frozenset(), set())
-    return Nest(kernel, tuple(body), offsets=tuple(x for chain in (columns, rows) for x in chain.offsets))
+    return Nest(kernel, tuple(tiles.loops()), offsets=tuple(x for chain in (columns, rows) for x in chain.offsets))
 
 
 def _with_lines(columns: Chain, kernel: Kernel, each: int, past: Value) -> Chain:

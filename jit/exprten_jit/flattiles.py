@@ -305,46 +305,26 @@ class Tiles:
 
     # the loops, from the outermost
 
-    def loops(
-        self, outer: Sequence[tuple[Axis, Value]], bound: frozenset[Axis | Local], done: set[Value]
-    ) -> list[Stmt]:
-        """The statements that run the remaining loops, those over tiles innermost."""
+    @property
+    def _order(self) -> Sequence[Axis]:
+        """The axes of the loops: those over tiles in place of the first of the columns, and of the rows."""
         if self.tile:
-            return self._ordered(self.tile.order, bound, done, self.brought)
-        placed = self._placed(bound, done)
-        if outer:
-            (a, extent), *inner = outer
-            return [*placed, Loop(a, extent, tuple(self.loops(inner, bound | {a}, done)))]
-        columns = self.columns
-        within = [pair for pair in self.original.axes if pair[0] in self.within]
-        tiles = self._tiles(within, bound | {columns.start, columns.end, FIRST_TILE}, done, self.brought)
-        return [*placed, self._blocks(columns, tiles)]
+            return self.tile.order
+        chains = [chain.axes for chain in (self.columns, self.rows) if chain]
+        taken = {*self.within, *(a for axes in chains for a, _ in axes)}
+        outer = (a for a, _ in self.original.axes if a not in taken)
+        within = (a for a, _ in self.original.axes if a in self.within)
+        (columns, *rows) = (axes[0][0] for axes in chains)
+        return (*outer, columns, *within, *rows)
 
-    def _tiles(
-        self,
-        within: Sequence[tuple[Axis, Value]],
-        bound: frozenset[Axis | Local],
-        done: set[Value],
-        needed: Sequence[Bring | Spread],
-    ) -> list[Stmt]:
-        """The remaining loops of a tile of columns, which bring what is still needed."""
-        rows, placed = self.rows, self._placed(bound, done)
-        first = [x for x in needed if bound | {COLUMN} >= _needs(x)]
-        needed = [x for x in needed if x not in first]
-        if within:
-            (a, extent), *inner = within
-            return [*placed, *first, Loop(a, extent, tuple(self._tiles(inner, bound | {a}, done, needed)))]
-        if rows is None:
-            return [*placed, *self._at_once(first, [*first, *self._row(bound, done)])]
-        bound |= {rows.start, rows.end}
-        if self.squares:
-            return [*placed, self._blocks(rows, [*self._placed(bound, done), self.squares])]
-        return [*placed, *first, self._blocks(rows, self._of_tile(bound, done, needed))]
+    def loops(self) -> list[Stmt]:
+        """The statements that run all loops, those over tiles innermost."""
+        return self._loops(self._order, frozenset(), set(), self.brought)
 
-    def _ordered(
+    def _loops(
         self, order: Sequence[Axis], bound: frozenset[Axis | Local], done: set[Value], needed: Sequence[Bring | Spread]
     ) -> list[Stmt]:
-        """The same in an order that is given: what is brought is needed in a tile of columns."""
+        """The remaining ones, which bring what is still needed in a tile of columns."""
         columns, rows, placed = self.columns, self.rows, self._placed(bound, done)
         first = [x for x in needed if columns.start in bound and bound | {COLUMN} >= _needs(x)]
         needed = [x for x in needed if x not in first]
@@ -356,23 +336,25 @@ class Tiles:
         for chain in (columns, rows):
             if chain and a == chain.axes[0][0]:
                 now = bound | {chain.start, chain.end, *([FIRST_TILE] if chain is columns else [])}
-                return [*placed, *first, self._blocks(chain, self._ordered(inner, now, done, needed))]
+                return [*placed, *first, self._blocks(chain, self._loops(inner, now, done, needed))]
         extent = dict(self.original.axes)[a]
-        return [*placed, *first, Loop(a, extent, tuple(self._ordered(inner, bound | {a}, done, needed)))]
+        return [*placed, *first, Loop(a, extent, tuple(self._loops(inner, bound | {a}, done, needed)))]
 
     def _of_tile(
         self, bound: frozenset[Axis | Local], done: set[Value], needed: Sequence[Bring | Spread]
     ) -> list[Stmt]:
         """What is done in a tile of rows, for which so much is still to be brought."""
         assert self.rows is not None, "tiles of rows"
-        rows, lets, made = self.rows, self._placed(bound, done), self._made(bound, done)
+        if self.squares:
+            return [self.squares]
+        rows, made = self.rows, self._made(bound, done)
         if self.tile and self.tile.as_one:
-            return [*lets, *needed, *self._as_one(bound, done)]
+            return [*needed, *self._as_one(bound, done)]
         turned = [x for x in needed if isinstance(x, Bring) and x.turned]
         late = [x for x in needed if x not in turned]
         row = [*self._placed(bound | {ROW}, done), *late, *self._row(bound | {ROW}, done)]
         row = [*self._fetching(), *row]
-        return [*lets, *self._at_once([*turned, *late], [*made, *turned, Loop(ROW, rows.many, tuple(row))])]
+        return self._at_once([*turned, *late], [*made, *turned, Loop(ROW, rows.many, tuple(row))])
 
     def _as_one(self, bound: frozenset[Axis | Local], done: set[Value]) -> list[Stmt]:
         """All rows of a tile, which follow each other in scratch and in the target."""
