@@ -25,6 +25,10 @@ LEAST, MOST = (
 )  # bytes of the target from one unit to the next of a row that is read: of fewer several units fill registers, of more rows that are read are better stored as they lie
 LINES = 256  # bytes of whole lines between two units, for which these are stored as they lie
 RUN = 8192  # bytes of a tile of units: fewer ends of which are parts of lines
+FAR_RUN, TURNED_RUN = (
+    512,
+    1024,
+)  # the same of each row of those that are far apart in the target: twice as many may share sets of the second cache
 AHEAD = 192  # bytes of a row that is read, at least, which lie between what is read and what is fetched: three lines
 UNIT, TURNED_UNIT = 256, 144  # elements of a unit, and of one that is turned: of more, rows are long enough
 MOST_EXACT, MOST_EXACT_UNIT = 16, 128  # elements of rows, and of units that are turned, that are written out
@@ -103,22 +107,22 @@ class _Afar:
             return None
         rows: tuple[int, ...] = ()
         between = self._many(first + 1) * self.size
-        if turned and between > MOST and self.lengths[self.axes[first]] <= FEW_ROWS and first < len(self.axes) - 3:
-            rows, first = (self.axes[first],), len(self.axes) - 3
+        near = len(self.axes) - 2 - turned
+        if between > MOST and self.lengths[self.axes[first]] <= FEW_ROWS and first < near - (not turned):
+            rows, first = (self.axes[first],), near
             between = self._many(first + 1) * self.size
-        if (
-            not self._packed(first)
-            or not LEAST <= between <= MOST
-            or (not turned and between % LINE == 0 and between >= LINES)
-        ):
+        as_lines = not turned and between % LINE == 0 and between >= LINES
+        if not self._packed(first) or between > MOST or as_lines or (between < LEAST and not rows):
             return None
-        many = -(-(RUN // 2 if rows else RUN) // between)
+        many = -(-((TURNED_RUN if turned else FAR_RUN) if rows else RUN) // between)
         deep = prod(self.lengths[k] for k in rows)
         exact: tuple[int, ...] = (self.nearest, last) if turned and unit <= MOST_EXACT_UNIT else ()
         if not turned and few <= MOST_EXACT:
             exact = (last,)
         columns = tuple(self.axes[first:])
         order = tuple(k for k in self.axes if k not in columns[1:])
+        if rows and not turned:  # as they are read
+            order = (columns[0], *(k for k in order if k not in (columns[0], *rows)), *rows)
         tile = Tile(order, many * between // self.size, deep, False, -(-AHEAD // (many * run * deep * self.size)))
         return self._flat(columns, rows, exact, tile)
 
