@@ -134,6 +134,16 @@ def test_tiles_are_planned(shape: tuple[int, ...], order: tuple[int, ...], text:
     assert text in str(xt.plan(target, xt.transpose(source, order) * np.float32(3)).nest)
 
 
+@pytest.mark.parametrize("threads", [2, 3, 5])
+def test_no_thread_has_a_part_of_rows_that_are_stored_as_one(threads: int) -> None:
+    source = of_ints((11, 985, 7, 34), "float32")[..., :31]  # most elements along the innermost axis
+    want = np.ascontiguousarray(source.transpose(0, 2, 3, 1)) * np.float32(3)
+    target, room, own = stored(want, 12)
+    with xt.options(num_threads=threads):
+        xt.asarray(target)[...] = xt.transpose(xt.asarray(source), (0, 2, 3, 1)) * np.float32(3)
+    assert_all_stored(target, want, room, own)
+
+
 @pytest.mark.parametrize("few", [(2, 2), (3, 2), (5, 3)])
 def test_rows_of_a_few_elements_of_two_axes_are_made_along_what_is_read(few: tuple[int, int]) -> None:
     rows = 40

@@ -481,7 +481,8 @@ def test_short_rows_that_run_on_are_read_together(dtype, shape, order):
         with xt.options(num_threads=threads, vector_bits=bits):
             plan = xt.plan(xt.asarray(target), view * x.dtype.type(3))
             loops = [line.split()[1] for line in plan.nest.splitlines() if line.strip().startswith("for i")]
-            assert loops[-3:] == ["i3", "i0", "i2"] if len(shape) > 3 else loops == ["i2", "i1", "i0"]
+            order = [axis for axis in loops if axis != "i3"]  # that over tiles of the target may be inside, too
+            assert order[-2:] == ["i0", "i2"] if len(shape) > 3 else loops == ["i2", "i1", "i0"]
             plan.run()
         assert_same_bits(target, want)
         assert (room[:first] == 7).all() and (room[first + x.size :] == 7).all()

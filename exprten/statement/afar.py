@@ -151,8 +151,9 @@ class _Afar:
             return None
         follows = self._follows(self.lengths[self.nearest])  # the ends of short rows lie in lines of the next ones
         inside = [self.axes[follows]] if follows is not None and self.lengths[self.nearest] <= SHORT_ROW else []
-        order = (*(k for k in self.axes[:place] if k not in inside), columns[0], *inside, self.nearest)
-        return self._flat(columns, (self.nearest,), (), Tile(order, after, rows, True, 1))
+        outer = (k for k in self.axes[:place] if k not in inside)
+        tile = Tile((*outer, *inside, self.nearest, columns[0]), after, rows, True, 1)
+        return self._flat(columns, (self.nearest,), columns, tile)  # no thread has a part of a known number of columns
 
     def _flat(self, columns: tuple[int, ...], rows: tuple[int, ...], exact: tuple[int, ...], tile: Tile) -> Flat:
         along = [n for n, s in enumerate(self.strides) if all(s[k] == self.strides[0][k] for k in columns)]
