@@ -27,6 +27,8 @@ CASES = (  # what is read, and the order of its axes in the target
     ((327, 6500), (1, 0)),  # rows of the target that are no lines
     ((1000, 2111), (1, 0)),
     ((8, 33, 8000), (2, 1, 0)),
+    ((12, 128, 134, 13), (1, 0, 3, 2)),  # of blocks
+    ((31, 12, 254, 24), (1, 0, 3, 2)),
 )
 
 

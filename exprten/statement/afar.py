@@ -150,7 +150,8 @@ class _Afar:
         if self.size > WORD or after > MOST_JOINED or self.count * rows * after * self.size > ROOM:
             return None
         follows = self._follows(self.lengths[self.nearest])  # the ends of short rows lie in lines of the next ones
-        inside = [self.axes[follows]] if follows is not None and self.lengths[self.nearest] <= SHORT_ROW else []
+        short = follows is not None and follows < place and self.lengths[self.nearest] <= SHORT_ROW
+        inside = [self.axes[follows]] if follows is not None and short else []
         outer = (k for k in self.axes[:place] if k not in inside)
         tile = Tile((*outer, *inside, self.nearest, columns[0]), after, rows, True, 1)
         return self._flat(columns, (self.nearest,), columns, tile)  # no thread has a part of a known number of columns
