@@ -19,16 +19,12 @@ from .signature import Flat, Tile
 
 WORD, PAGE = 4, 4096  # bytes
 BLOCK = 1 << 16  # elements that are turned where they lie: what is read and what is stored runs on from block to block
-LEAST, MOST = (
-    128,
-    8192,
-)  # bytes of the target from one unit to the next of a row that is read: of fewer several units fill registers, of more rows that are read are better stored as they lie
+# bytes of the target from one unit to the next of a row that is read: of fewer several units fill registers, of more they are better stored as they are read
+LEAST, MOST = 128, 8192
 LINES = 256  # bytes of whole lines between two units, for which these are stored as they lie
 RUN = 8192  # bytes of a tile of units: fewer ends of which are parts of lines
-FAR_RUN, TURNED_RUN = (
-    512,
-    1024,
-)  # the same of each row of those that are far apart in the target: twice as many may share sets of the second cache
+# the same of each row of those that are far apart in the target, as they lie and turned: of twice as many too many lines may share sets of the second cache
+FAR_RUN, TURNED_RUN = 512, 1024
 AHEAD = 192  # bytes of a row that is read, at least, which lie between what is read and what is fetched: three lines
 UNIT, TURNED_UNIT = 256, 144  # elements of a unit, and of one that is turned: of more, rows are long enough
 MOST_EXACT, MOST_EXACT_UNIT = 16, 128  # elements of rows, and of units that are turned, that are written out

@@ -19,7 +19,6 @@ from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_words import Words
 
 WIDTHS = (4, 8, 16)  # lanes: of rows of fewer elements fewer are stored at a time
-
 TOGETHER = 4  # units
 
 # stores a vector that begins at a column of a row, with so many elements of it
