@@ -1,5 +1,7 @@
 """Statements whose operands fill memory and lie in another order than the target: tiles that are put together in its order."""
 
+import random
+
 import numpy as np
 import pytest
 from strategies import assert_same_bits
@@ -157,3 +159,23 @@ def test_rows_of_a_few_elements_of_two_axes_are_made_along_what_is_read(few: tup
     exponentials = xt.exp(turned - xt.max(turned, axis=0, keepdims=True))
     xt.asarray(target)[...] = exponentials / xt.sum(exponentials, axis=0, keepdims=True)
     np.testing.assert_allclose(target, want, rtol=1e-5)
+
+
+LENGTHS = (2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 17, 24, 31, 33, 48, 100, 128, 200, 300, 985)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_drawn_orders_are_stored_by_several_threads(seed: int) -> None:
+    draw = random.Random(seed)
+    axes = draw.choice((2, 3, 4, 4))
+    shape = [draw.choice(LENGTHS) for _ in range(axes - 1)]
+    while np.prod(shape) > 300000:
+        shape[shape.index(max(shape))] = draw.choice((2, 3, 5, 7))
+    shape.insert(draw.randrange(axes), 2200000 // int(np.prod(shape)) + 1)
+    order, pad = draw.sample(range(axes), axes), draw.choice((0, 0, 3))
+    source = of_ints((*shape[:-1], shape[-1] + pad), "float32")[..., : shape[-1]]
+    want = np.ascontiguousarray(source.transpose(order)) * np.float32(3)
+    target, room, own = stored(want, draw.randrange(16))
+    with xt.options(num_threads=draw.choice((1, 2, 3))):
+        xt.asarray(target)[...] = xt.transpose(xt.asarray(source), order) * np.float32(3)
+    assert_all_stored(target, want, room, own)
