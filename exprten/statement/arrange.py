@@ -46,9 +46,8 @@ def arrange(
     another order of the loops, by position in the usual one. `apart`: no operand overlaps the target at other places.
     """
     again = partial(arrange, mode, types, target, found, operand_of, reverse, options, loops, apart)
-    targets = parts_of(target)
+    targets, joined = parts_of(target), target.axis if isinstance(target, Joined) else None
     count = len(targets)
-    joined = target.axis if isinstance(target, Joined) else None
     leaves = operand_of[count:]
     found, goals, same = _merged_folds(found, target.shape, [part.layout for part in targets], leaves, joined)
     first = [n - count for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .dtypes import BOOL
-from .ir import FALSE, TRUE, Axis, Leaf, Load, Value, index, local
+from .ir import FALSE, TRUE, Axis, Leaf, Load, Local, Value, index, local
 
 NO_FURTHER = index(0)
 FEWEST_BETWEEN = 3  # elements of a unit: of fewer squares do not pay
@@ -39,6 +39,11 @@ class Bring:
     when: Value = TRUE
     usual: int = 0
 
+    @property
+    def needs(self) -> frozenset[Axis | Local]:
+        """What has to be known where it is brought, but for its columns."""
+        return (self.load.free - {self.row}) | self.rows.free if self.turned else self.load.free
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -51,6 +56,11 @@ class Spread:
     unit: Value
     lanes: int
     places: int
+
+    @property
+    def needs(self) -> frozenset[Axis | Local]:
+        """The same."""
+        return self.value.free
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from math import prod
 from .chain import Chain
 from .derived import apply
 from .dtypes import BOOL, INDEX
-from .flattiles import BOTH, BOTH_BYTES, COLUMN, DEEP, LONG, LONGEST, MOST_DEEP, ROW, Tiles, elements_of
+from .flattiles import BOTH, BOTH_BYTES, COLUMN, DEEP, LONG, LONGEST, MOST_DEEP, ROW, Tiles
 from .ir import Axis, Load, Op, Value, both, index, local, negation
 from .kernel import Direct, Kernel, Order, Tile
 from .machine import LINE, Machine
 from .nest import Nest
 from .past import are_multiples, large_target
-from .rewrite import eager, steps, substitute
+from .rewrite import eager, elements_of, steps, substitute
 
 STRIP_BYTES = 256  # of rows that are whole lines, turned: of more the source's lines, which may all have the same place, would not stay in the second cache
 DOWN = 128  # elements of a tile along a source of which some rows are read on and on

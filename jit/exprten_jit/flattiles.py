@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -15,7 +15,7 @@ from .kernel import WHOLE, Kernel, Order, Tile
 from .machine import LINE, Machine
 from .nest import ONE_ELEMENT, AtOnce, Blocks, Fetch, Loop, Squares, Stmt, Vector
 from .placing import loop_over, place
-from .rewrite import affine, eager, rewrite, steps, substitute
+from .rewrite import affine, eager, elements_of, rewrite, steps, substitute
 from .vectors import CHEAP_ROWS, FAR_BYTES, MOST_TURNED, roots_of, work_of
 
 LONG, DEEP = 128, 16  # elements of a tile along the target, and along a source
@@ -30,18 +30,6 @@ FETCHED = 2 * DEEP  # elements of a column of a tile: of so many they are fetche
 MOST_WOVEN, WOVEN_BYTES = 8, (4, 8)
 MANY = 4  # tiles of a loop: the last one of fewer is too often
 ROWS = 256  # of tiles: of no more what is fetched stays in the second cache until all are done
-
-
-def elements_of(roots: Iterable[Value]) -> Iterator[Value]:
-    """What is computed for an element, no offsets."""
-    stack, seen = list(roots), set[Value]()
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            yield node
-            if isinstance(node, Op):
-                stack.extend(reversed(eager(node)))
 
 
 class Tiles:
@@ -326,7 +314,7 @@ class Tiles:
     ) -> list[Stmt]:
         """The remaining ones, which bring what is still needed in a tile of columns."""
         columns, rows, placed = self.columns, self.rows, self._placed(bound, done)
-        first = [x for x in needed if columns.start in bound and bound | {COLUMN} >= _needs(x)]
+        first = [x for x in needed if columns.start in bound and bound | {COLUMN} >= x.needs]
         needed = [x for x in needed if x not in first]
         if not order:
             if rows is None:
@@ -452,13 +440,6 @@ class Tiles:
         return Blocks(
             a, index(0), extent, start, end, tuple(body), scratch, side=chain.each, inner=chain.inner, first=first
         )
-
-
-def _needs(x: Bring | Spread) -> frozenset[Axis | Local]:
-    """What has to be known where something is brought, but for its columns."""
-    if isinstance(x, Spread):
-        return x.value.free
-    return (x.load.free - {ROW}) | x.rows.free if x.turned else x.load.free
 
 
 def _number(x: Value | None) -> int:

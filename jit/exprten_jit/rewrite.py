@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from .dtypes import BOOL, INDEX
@@ -61,6 +61,18 @@ def eager(node: Op) -> tuple[Value, ...]:
             else:
                 begin.append(part)
     return condition, common, *begin
+
+
+def elements_of(roots: Iterable[Value]) -> Iterator[Value]:
+    """What is computed for an element, no offsets."""
+    stack, seen = list(roots), set[Value]()
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            if isinstance(node, Op):
+                stack.extend(reversed(eager(node)))
 
 
 def rebuild(node: Value, children: tuple[Value, ...]) -> Value:
