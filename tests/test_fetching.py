@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 from exprten_jit.backends.llvm_run import machine
+from exprten_jit.nest import Vector, statements
+from exprten_jit.vectors import read_backwards
 
 import exprten as xt
 
@@ -236,3 +238,27 @@ def test_wholes_in_pieces_have_the_bits_of_what_is_not_copied(shape, order):
     powers = xt.exp(xt.asarray(values) - xt.max(xt.asarray(values), axis, keepdims=True))
     plain[...] = powers / xt.sum(powers, axis, keepdims=True)
     assert target.numpy().tobytes() == plain.numpy().transpose(order).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize(("shape", "name"), [((0, 8, 16), "argmax"), ((0, 6, 100), "argmin"), ((0, 3, 64), "argmax")])
+def test_rows_are_read_from_the_first_to_the_last(shape, name, dtype):
+    """Of rows that are read the other way round the processor does not see the next ones coming."""
+    values = np.random.default_rng(0).integers(-4, 5, _shaped(shape, BYTES)).astype(dtype)
+    source, result = xt.array(values), getattr(np, name)(values, 1)
+    target = xt.zeros(result.shape, dtype="int64")
+    statement = getattr(xt, name)(source, 1)
+    code = xt.plan(target, statement)._code
+    loops = [stmt for stmt in statements(code.nest.body) if isinstance(stmt, Vector)]
+    found = [load for loop in loops for load in read_backwards(loop.stores, loop.axis)]
+    assert code.kernel.down and len(found) == shape[1], "rows are written out, and would be read last one first"
+    _assert_stored(target, statement, result)
+
+
+@pytest.mark.parametrize("columns", [12, 16])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_argmax_of_rows_that_are_whole_lines_fetches_them(columns, dtype):
+    rows = BYTES // (columns * np.dtype(dtype).itemsize) + 3
+    values = np.random.default_rng(0).integers(-4, 5, (rows, columns)).astype(dtype)
+    source, target = xt.array(values), xt.zeros(rows, dtype="int64")
+    _assert_stored(target, xt.argmax(source, 1), values.argmax(1))

@@ -135,9 +135,6 @@ def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | 
         "where", stmt.extent < elements // ROWS, index(2 * ROWS), index(1)
     )  # a division would be seen beside a short row
     near = apply("logical_and", apart, stmt.extent < NEAR_BYTES // size)
-    if stmt.chains > 1 and not alone:
-        down: dict[Value, Value] = {row: row + apply("where", near, further, index(0)) for row in rows}
-        return [*before, *_fetching_in_steps(stmt, loads, kernel, near, down), *after]
     ahead = tuple(load(x.leaf, substitute(x.offset, {row: row + further for row in rows})) for x in loads)
     when = both(kernel.every * stmt.extent >= FAR_BYTES // size, near)
     fetching = replace(stmt, ahead=ahead, far=when)  # what that needs is computed there, where it is far
@@ -161,27 +158,9 @@ def _fetching_on(stmt: Stmt, kernel: Kernel, near: Value) -> list[Stmt]:
         stmt.lanes == 1 or not little or not loads or stmt.extent.free
     ):  # not a part of a row, whose length is known in a loop
         return [stmt]
-    if stmt.chains > 1:
-        return _fetching_in_steps(stmt, [x for x in loads if steps(x, stmt.axis) == 1], kernel, near, {})
     many = kernel.every * stmt.extent
     on = both(many >= ON_BYTES // max(x.leaf.itemsize for x in loads), TRUE if near is FALSE else negation(near))
     return [Let(on, early=True), replace(stmt, on=on)]
-
-
-def _fetching_in_steps(
-    stmt: Reduce, loads: Sequence[Load], kernel: Kernel, near: Value, down: Mapping[Value, Value]
-) -> list[Stmt]:
-    """The same of an extreme, which is asked in every step: a second loop beside that would take the better part of a short row. Where rows are `near`
-    what lies `down` is fetched.
-    """
-    size = max((x.leaf.itemsize for x in loads), default=1)
-    along, least = index(ON_FURTHER // size), index(ON_BYTES // size)
-    if near is not FALSE:
-        along, least = (apply("where", near, *pair) for pair in ((index(0), along), (index(FAR_BYTES // size), least)))
-    there = {**down, stmt.axis: stmt.axis + along}
-    far = kernel.every * stmt.extent >= least
-    ahead = tuple(load(x.leaf, substitute(x.offset, there)) for x in lines_of(loads))
-    return [Let(far, early=True), replace(stmt, ahead=ahead, far=far)] if ahead else [stmt]
 
 
 def _near(outer: Reduce, stmt: Stmt) -> Value:

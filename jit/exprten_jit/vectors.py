@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from .derived import TABLE
 from .dtypes import BOOL, INDEX
 from .folds import folds_of
-from .ir import Axis, Component, Fold, Load, Op, Store, Value, index
+from .ir import Axis, Component, Const, Fold, Leaf, Load, Op, Store, Value, index
 from .kernel import Kernel
 from .machine import Machine
 from .nest import ONE, Vector
@@ -153,6 +153,29 @@ def _widest(kernel: Kernel, machine: Machine, nodes: Sequence[Value], stores: Se
     return max(
         (node.dtype.computed.bits for node in nodes if node.dtype is not BOOL and node not in last), default=widest
     )
+
+
+def read_backwards(stores: Sequence[Store], axis: Axis) -> list[Load]:
+    """What stores would read of each tensor from its last row to the first, as an index is folded, in the order in which it lies: a processor sees only
+    in that what comes next (up to 2.2 times, from memory).
+    """
+    found: dict[Leaf, list[Load]] = {}
+    for x in walk(*(store.value for store in stores)):
+        if isinstance(x, Load) and x.when is None and axis in x.offset.free:
+            found.setdefault(x.leaf, []).append(x)
+    places = [[_place(x.offset) for x in loads] for loads in found.values()]
+    backwards = all(row[0] > row[-1] and row == sorted(row, reverse=True) for row in places)
+    return [x for loads in found.values() for x in reversed(loads)] if backwards else []
+
+
+def _place(offset: Value) -> int:
+    """How many elements, or rows, it is further than others that begin alike."""
+    match offset:
+        case Const(value) | Op("multiply", (_, Const(value)) | (Const(value), _)):
+            return int(value)
+        case Op("add", (a, b)):
+            return _place(a) + _place(b)
+    return 0
 
 
 def unroll(nodes: list[Value]) -> int:

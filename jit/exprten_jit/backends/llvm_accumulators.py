@@ -6,17 +6,13 @@ from collections.abc import Callable, Sequence
 
 from ..derived import apply
 from ..dtypes import DType
-from ..early import ON_FURTHER
 from ..folds import combined, joined
-from ..ir import Fold, Load, Value, local
-from ..nest import FIRST, Reduce
-from ..pairs import lines_of
+from ..ir import Fold, Value, local
+from ..nest import Reduce
 from ..reducers import halved, identities, reducer_of
-from ..rewrite import steps
-from ..vectors import computed
 from .llvm_fetch import Fetching
 from .llvm_memory import Known
-from .llvm_text import INDEX_TYPE, Lanes, literal
+from .llvm_text import Lanes, literal
 
 Row = list[Lanes]  # the accumulators of one fold or of several: one for each body, one fold after the other
 Combine = Callable[[Row, Row], Row]
@@ -145,13 +141,9 @@ class Accumulators(Fetching):
         """The same, and what lies behind the elements of a step is fetched, where a fold is to."""
         if stmt.on is None:
             return self._carry(low, high, step, initial, body)
-        loads = lines_of(x for x in computed(bodies_of(stmt.folds), stmt.axis) if isinstance(x, Load))
-        loads = [x for x in loads if x.when is None and steps(x, stmt.axis) == 1]
 
         def fetching(k: str, rows: list[Row]) -> list[Row]:
-            for x in loads:
-                here = {**known, stmt.axis: Lanes(k, INDEX_TYPE)}
-                self.fetch_from([x], here, step * x.leaf.itemsize, ON_FURTHER * len(loads), FIRST)
+            self.fetch_behind(stmt, known, k, step)
             return body(k, rows)
 
         far = self.text.select(known[stmt.on].name, high, low)

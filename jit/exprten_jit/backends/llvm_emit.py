@@ -34,6 +34,7 @@ from ..nest import (
     statements,
 )
 from ..rewrite import affine, steps, walk
+from ..vectors import read_backwards
 from .llvm_masked import of_first
 from .llvm_memory import Known, Where
 from .llvm_outer import Outer
@@ -439,6 +440,8 @@ class Loops(Outer):
         if self.records_stored(stmt.stores, each):
             return
         self.fold_neighbours(stmt.stores, each)
+        for x in read_backwards(stmt.stores, stmt.axis) if self.nest.kernel.down else ():
+            self.abreast(x, each)
         values = [self.abreast(s.value, each) for s in stmt.stores]
         if woven:
             for n in range(0, groups, 2):

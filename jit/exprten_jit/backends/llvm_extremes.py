@@ -37,7 +37,7 @@ class Extremes(Accumulators):
 
         def step(k: str, carried: list[Row]) -> list[Row]:
             *chains, ordered = carried
-            self.fetch_row(stmt, known, k, many * width)
+            self.fetch_on(stmt, known, k, many * width)
             found = [elements(t.index("add", k, g * width)) for g in range(many)]
             some = [[x for x, fast in zip(row, quick, strict=True) if fast] for row in found]
             return [
@@ -78,7 +78,7 @@ class Extremes(Accumulators):
             def step(k: str, carried: list[Row]) -> list[Row]:
                 *chains, ordered = carried
                 if many > groups:
-                    self.fetch_row(stmt, known, k, many * width)
+                    self.fetch_on(stmt, known, k, many * width)
                 found = [elements(t.index("add", k, g * width)) for g in range(many)]
                 joined = [merge(chain, row) for chain, row in zip(chains, found, strict=True)]
                 return [*joined, self._still(ordered, _pairs(found))]
@@ -122,7 +122,7 @@ class Extremes(Accumulators):
         def once(k: str, carried: list[Row], some: bool = False) -> list[Row]:
             *chains, ordered = carried
             if not some:
-                self.fetch_row(stmt, known, k, step)
+                self.fetch_on(stmt, known, k, step)
             every, now = [read(k, n, some) for n in range(stmt.chains)], self._number(k, start, step, kind, width)
             out = []
             for (best, at), (x,) in zip(chains, every, strict=True):

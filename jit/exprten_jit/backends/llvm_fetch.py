@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from ..early import ON_FURTHER
 from ..ir import Axis, Const, Load
 from ..machine import LINE
 from ..nest import FIRST, SECOND, Fetch, Reduce
+from ..pairs import lines_of
 from ..rewrite import affine, steps
+from ..vectors import computed
 from .llvm_memory import Known, Where
 from .llvm_records import Records
-from .llvm_text import INDEX_TYPE
+from .llvm_text import INDEX_TYPE, Lanes
 
 
 class Fetching(Records):
@@ -52,15 +55,28 @@ class Fetching(Records):
             offset = self.value(x.offset, known, None).name
             self.fetch_bytes(self._pointer(x.leaf.name, x.leaf.dtype, offset), nbytes, further, locality)
 
-    def fetch_row(self, stmt: Reduce, known: Known, k: str, count: int, end: str = "") -> None:
-        """What a fold reads some rows later at `count` indices from `k` on, or at all up to the end."""
-        t = self.text
+    def fetch_row(self, stmt: Reduce, known: Known, low: str, step: int, high: str) -> None:
+        """What a fold reads some rows later, in steps of so many indices."""
 
         def some(at: str) -> None:
-            self.fetch_along(stmt.ahead, stmt.axis, dict(known), at, count, FIRST if stmt.chains > 1 else SECOND)
+            self.fetch_along(stmt.ahead, stmt.axis, dict(known), at, step)
 
         if stmt.far is not None:
-            t.when(known[stmt.far].name, lambda: t.loop(k, end, count, some) if end else some(k))
+            self.text.when(known[stmt.far].name, lambda: self.text.loop(low, high, step, some))
+
+    def fetch_on(self, stmt: Reduce, known: Known, k: str, count: int) -> None:
+        """What lies behind what a fold reads of `count` indices from `k` on, if it is to be fetched."""
+        if stmt.on is not None:
+            self.text.when(known[stmt.on].name, lambda: self.fetch_behind(stmt, known, k, count))
+
+    def fetch_behind(self, stmt: Reduce, known: Known, k: str, count: int) -> None:
+        """What lies behind that."""
+        bodies = [body for node in stmt.folds for body in node.bodies]
+        loads = lines_of(x for x in computed(bodies, stmt.axis) if isinstance(x, Load))
+        loads = [x for x in loads if x.when is None and steps(x, stmt.axis) == 1]
+        for x in loads:
+            here = {**known, stmt.axis: Lanes(k, INDEX_TYPE)}
+            self.fetch_from([x], here, count * x.leaf.itemsize, ON_FURTHER * len(loads), FIRST)
 
     def fetch_along(
         self, loads: Sequence[Load], axis: Axis, known: Known, i: str, count: int, locality: int = SECOND

@@ -121,8 +121,8 @@ class Folds(Extremes):
             return self._tree(lanes, merge)
 
         lanes = [self._identity(folds, width) for _ in range(groups)]
-        if stmt.chains == 1:  # at once: to ask in every step takes 1.07 times as long in a cache
-            self.fetch_row(stmt, known, start, order.lanes, whole)
+        # at once: to ask in every step takes 1.07 times as long in a cache, and from memory up to twice
+        self.fetch_row(stmt, known, start, order.lanes, whole)
         if stmt.chains > 1:
             if is_sought(stmt):
                 row, upto, good = self.sought(stmt, start, end, elements, known)

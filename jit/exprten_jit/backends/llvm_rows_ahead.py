@@ -33,9 +33,11 @@ class RowsAhead(Folds):
         """Elements that every row has."""
         return self.nest.kernel.exact or rows_from(self.most)
 
-    def fetch_rows(self, node: Fold, known: Known, where: Where, lanes: Sequence[str | int]) -> None:
+    def fetch_rows(
+        self, node: Fold, known: Known, where: Where, lanes: Sequence[str | int], turned: bool = False
+    ) -> None:
         """Fetch early what some lanes of a later vector read, where rows come from memory and the processor does not see where they go on: not of rows that are
-        read once, one behind the other. Some pages further where there are so many rows, or the last one is followed by the first of the next outer index; else
+        read once, one behind the other, but for whole lines that are `turned`, a part of each at a time. Some pages further where there are so many rows, or the last one is followed by the first of the next outer index; else
         four vectors, of rows of a line and more.
         """
         loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.leaf.name in self.given]
@@ -57,7 +59,8 @@ class RowsAhead(Folds):
         if many is every:  # of the one axis there is
             pages, apart = every, []
         ahead, locality = AHEAD_BYTES, SECOND
-        if self._read_once(node):
+        lines = turned and all((steps(x, where.axis) or 1) * x.leaf.itemsize % LINE == 0 for x in loads)
+        if self._read_once(node) and not lines:
             pages, ahead, locality = both(pages, negation(packed)), ON_FURTHER, FIRST
         for far, further in ((pages, ahead // nbytes), *apart):
             self.text.when(

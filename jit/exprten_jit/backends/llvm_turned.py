@@ -80,9 +80,10 @@ class Turned(RowsAhead):
         """An extreme of each row and where it stands, in lanes of both, by a rule that knows of no NaN; the other way where there was one."""
         sums = list[Lanes]() if node.dtypes[0].kind == "f" else None
         _, loads = self.together(node, where)
-        if not (each := self._read_once(node) and not (self.most <= TURNED_ROW and loads)):
-            self.fetch_rows(node, known, where, range(where.count))
-        if self.most <= TURNED_ROW and loads:
+        turned = bool(loads) and self.most <= TURNED_ROW
+        if not (each := self._read_once(node) and not turned):
+            self.fetch_rows(node, known, where, range(where.count), turned)
+        if turned:
             found = self._in_columns(node, loads[0], known, where, sums)
         else:
             combine, join = (partial(self._of_numbers, node, later) for later in (False, True))
