@@ -47,6 +47,7 @@ def test_a_statement_as_a_whole_has_its_bits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(orders, "machine", lambda: WIDE)  # rows of a few elements are read where they lie elsewhere
+    monkeypatch.setattr(whole, "is_wide", lambda: False)
     forget()
     for dtype in (np.float32, np.float64, np.float16):
         x = xt.transpose(xt.asarray(numbers(shape, dtype)), order)
@@ -69,6 +70,24 @@ def test_a_statement_as_a_whole_has_its_bits(
             want = stored(value, straight, "write")
         for each in found:
             assert_same_bits(each, want, f"{dtype.__name__}{shape}")
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((40, 40, 40), 0), ((24, 82, 33), 1), ((41, 40, 41), 1)])
+@pytest.mark.parametrize("function", [softmax, normalised], ids=["softmax", "normalised"])
+def test_as_much_is_a_whole_as_the_second_cache_has_room_for(
+    function: Callable[[xt.Expr, int], xt.Expr], shape: tuple[int, ...], axis: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, found = xt.transpose(xt.asarray(numbers(shape, np.float32)), (2, 1, 0)), []
+    monkeypatch.setattr(orders, "machine", lambda: WIDE)
+    for wide in (False, True):
+        monkeypatch.setattr(whole, "is_wide", lambda wide=wide: wide)
+        forget()
+        plan = xt.plan(xt.empty(x.shape), function(x, axis))
+        fits = 4 * prod(shape) <= 256 << 10
+        assert not wide or ("whole[" in plan.nest and in_pieces(plan) == 1) is fits
+        assert wide or in_pieces(plan) > 1 or "whole[" not in plan.nest
+        found.append(stored(partial(function, x, axis), [*range(3)], "write", None, 2))
+    assert_same_bits(*found)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from exprten_jit import beforehand
 from exprten_jit.derived import TABLE
@@ -32,10 +33,12 @@ from .pieces import (
     tiles_of,
     turns,
 )
+from .registers import machine
 from .signature import SCRATCH, Alone, Rest, Ways
 from .walk import Given, Walk
 
 FAR_TIMES = 4  # as much room for what comes from memory, where a thread has so much stack
+WIDE_TIMES = 2  # as much for all that is stored, where the second cache is larger
 FILLED_ROOM = 0.8  # of room for pieces that have a line more
 LEAST_STACK = 2 << 20  # bytes
 
@@ -106,8 +109,10 @@ def whole_first(
     """
     tile_else = dict(zip(first.rest.pieces, first.pieces, strict=True)) if first and first.rest else None
     other = tile_else and {k: tile_else[n] for k, n in numbers.items() if n in tile_else}
-    room, size = beforehand.WHOLE_ROOM, key.dtype.itemsize
-    tiles, far = tiles_of(turned, room // size, other), is_far(turned)
+    room, size, far = beforehand.WHOLE_ROOM, key.dtype.itemsize, is_far(turned)
+    if prod(extents_of(turned.found)) * size <= WIDE_TIMES * room and is_wide():
+        room *= WIDE_TIMES
+    tiles = tiles_of(turned, room // size, other)
     better = far and (is_dear(turned.found) or not (apart or (first and first.flat)))
     narrow = far and other is not None and stores_few(turned, other)
     longer = long_tiles(turned, FAR_TIMES * room // size, other) if better or narrow else []
@@ -122,6 +127,11 @@ def whole_first(
         longer = long_tiles(turned, int(half * FILLED_ROOM) // size, other)
         return next(filter(None, (made.by_scratch(tile, half) for tile in longer)), found)
     return found
+
+
+def is_wide() -> bool:
+    """Whether there is more room for what is computed in the caches: where the second one has a MiB, as it has beside registers of a line."""
+    return not machine().small and stack_bytes() >= LEAST_STACK
 
 
 def is_far(turned: Turned) -> bool:
