@@ -70,7 +70,7 @@ FLOORS = {
         "statement.gather statement.overlap",
         "statement.axes statement.registers",
         "statement.orders statement.signature",
-        "statement.before statement.few statement.lying statement.memory_order statement.nested statement.traffic",
+        "statement.before statement.facing statement.few statement.lying statement.memory_order statement.nested statement.traffic",
         "statement.blocks statement.flat statement.halves",
         "statement.afar",
         "statement.walk",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -19,6 +19,7 @@ from ..modes import Mode
 from ..options import Options
 from . import blocks
 from .axes import Same, count_of, extent_of, folded, merged
+from .facing import forwards
 from .gather import WEAK, Gathered, ones
 from .halves import fills_half
 from .lying import TILED, across, stays_cached
@@ -48,11 +49,11 @@ def arrange(
     again = partial(arrange, mode, types, target, found, operand_of, reverse, options, loops, apart)
     targets, joined = parts_of(target), target.axis if isinstance(target, Joined) else None
     count = len(targets)
-    leaves = operand_of[count:]
-    found, goals, same = _merged_folds(found, target.shape, [part.layout for part in targets], leaves, joined)
+    leaves, cpu = operand_of[count:], target.device.kind == "cpu"
+    goals, either = [part.layout for part in targets], cpu and apart and not reverse
+    found, goals, same, begin = _merged_folds(found, target.shape, goals, leaves, joined, either)
     first = [n - count for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]
     views, layouts = [*targets, *(found.leaves[n] for n in first)], [*goals, *(found.layouts[n] for n in first)]
-    cpu = target.device.kind == "cpu"
     given = Given(
         found=found,
         layouts=layouts,
@@ -89,8 +90,13 @@ def arrange(
         mode.op, joined, count, types, _renumbered(found, leaves), operands, tuple(walk.axes), found.indexed, reverse, options, lead, over, _small_sums(same, cpu), counted,
         target.device.kind, **vars(ways),
     )  # fmt: skip
-    turned = tuple(shift * operand.dtype.itemsize for shift, operand in zip(walk.shifts, operands, strict=True))
+    turned = _begin(walk.shifts, [begin.get(n, 0) for n in (*range(-count, 0), *first)], operands)
     return Arranged(signature, (*lengths, *unknown, *_params(found), *rows, *_sizes_of_pieces(walk)), every, turned)
+
+
+def _begin(shifts: Sequence[int], further: Sequence[int], operands: Sequence[Operand]) -> tuple[int, ...]:
+    """Bytes from the first element of each operand to the one that the kernel begins with."""
+    return tuple(operand.dtype.itemsize * (a + b) for operand, a, b in zip(operands, shifts, further, strict=True))
 
 
 def _is_for_halves(given: Given, walk: Walk) -> bool:
@@ -174,22 +180,28 @@ _Sizes = list[tuple[str, int]]  # names and numbers
 
 
 def _merged_folds(
-    found: Gathered, shape: Shape, goals: list[Layout], leaves: Sequence[int], joined: int | None
-) -> tuple[Gathered, list[Layout], Same | None]:
-    """Which axes of a statement with folds are one, after those became one that every operand runs on over; of others, nothing."""
+    found: Gathered, shape: Shape, goals: list[Layout], leaves: Sequence[int], joined: int | None, either: bool
+) -> tuple[Gathered, list[Layout], Same | None, Mapping[int, int]]:
+    """Which axes of a statement with folds are one, after those became one that every operand runs on over; of others, nothing. And where `either` direction will do,
+    from which element on leaves are walked, and the target, which is -1.
+    """
     if not found.folds:
-        return found, goals, None
+        return found, goals, None, {}
     same = Same(found, shape, leaves, joined is None)
     if joined is not None or found.params:
-        return found, goals, same
+        return found, goals, same, {}
+    begin: Mapping[int, int] = {}
+    if either and (facing := forwards(same, goals[0])):
+        found, goals, begin = facing.found, [facing.target], facing.begin
+        same = Same(found, shape, leaves, alone=True)
     found, goal = merged(same, goals[0])
     best = Same(found, goal.shape, leaves, alone=True)
     if count_of(best) > 2 and (turned := in_memory_order(same, goals[0])):
         other, lying = merged(Same(turned.found, turned.target.shape, leaves, alone=True), turned.target)
         fewer = Same(other, lying.shape, leaves, alone=True)
         if count_of(fewer) < count_of(best):
-            return other, [lying], fewer
-    return found, [goal], best
+            return other, [lying], fewer, begin
+    return found, [goal], best, begin
 
 
 def _extents(

@@ -57,6 +57,23 @@ def rows_apart(
     return None
 
 
+def rows_reversed(
+    found: Gathered, axes: list[int], extents: Sequence[int], strides: Sequence[Sequence[int]]
+) -> tuple[list[int], list[int]] | None:
+    """The same where rows that are stored as they follow each other, and so few elements are taken apart in registers, are read from their ends."""
+    if len(axes) < 2 or found.several or not 2 <= extents[-1] <= MOST_WOVEN:
+        return None
+    rows, lengths = axes[-1], dict(zip(axes, extents, strict=True))
+    for along in axes[:-1]:
+        in_rows = [abs(s[rows]) == 1 and s[along] == lengths[rows] for s in strides]
+        rest = [s[along] == 0 for s in strides]
+        reversed_ = any(s[rows] == -1 and row for row, s in zip(in_rows, strides, strict=True))
+        if in_rows[0] and reversed_ and lengths[along] > MOST_WOVEN and all(map(any, zip(in_rows, rest, strict=True))):
+            order = [*(k for k in axes if k not in (rows, along)), rows, along]
+            return order, [lengths[k] for k in order]
+    return None
+
+
 MOST_HALVINGS = 2  # of a long register, one of a small one
 
 

@@ -130,7 +130,7 @@ def packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place, apar
             0 < abs(s) < abs(step) for p, s in at.items() if p not in rows
         )  # padded ones have a kernel for all lengths
         read = apart and view is not target and along == [1] and nearer
-        if along and step and (along, step) != ([1], length) and abs(step) != 1 and not read:
+        if along and step and (list(map(abs, along)), step) != ([1], length) and abs(step) != 1 and not read:
             return 0
     return length
 

@@ -20,7 +20,7 @@ from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
 from .flat import flat_axes
 from .gather import Gathered, widest
-from .lying import LEAST_ACROSS, LONG_SIZES, MOST_WOVEN, halvings, moved_rows, rows_apart
+from .lying import LEAST_ACROSS, LONG_SIZES, MOST_WOVEN, halvings, moved_rows, rows_apart, rows_reversed
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
@@ -96,7 +96,8 @@ def walked(given: Given) -> Walk:
         return walk
     if given.fresh and (far := from_memory(given.found, walk.axes, walk.extents, walk.strides)):
         return replace(walk, flat=far)
-    if woven := rows_apart(given.found, walk.axes, walk.extents, walk.strides):
+    ways = (find(given.found, walk.axes, walk.extents, walk.strides) for find in (rows_apart, rows_reversed))
+    if woven := next(filter(None, ways), None):
         axes, lengths = woven[0], dict(zip(*woven, strict=True))
         short = lengths[axes[-2]]
         axes = in_reading_order(given.found, axes, 2, lengths, walk.strides)

@@ -145,7 +145,7 @@ class Stripping:
         close, columns = list[Value](), self.end - self.start
         for x in lines_of(self._read(bodies)):
             form = affine(x.offset, node.axis)
-            if node.axis in x.offset.free and steps(x, self.axis) == 1:
+            if node.axis in x.offset.free and steps(x, self.axis) in (1, -1):
                 if form is None:
                     return FALSE
                 least, most = (n // x.leaf.dtype.itemsize for n in CLOSE_BYTES)
@@ -186,14 +186,15 @@ class Stripping:
     def _in_order(self, x: Load, row: Local, many: int, n: int) -> Load:
         """The n-th of so many lines in a row that are fetched where each of so many rows is read."""
         part, each = x.leaf.dtype.itemsize, 1 + x.leaf.pairs
-        begin = substitute(x.offset, {row: BEGIN, self.axis: self.start})
+        first = self.start if steps(x, self.axis) == 1 else self.end - 1
+        begin = substitute(x.offset, {row: BEGIN, self.axis: first})
         return load(
             x.leaf, begin + index((CLOSE_AHEAD + n * LINE) // part) + (self.axis - self.start) * index(many * each)
         )
 
     def _either(self, condition: Value, a: Load, b: Load) -> Load:
         """The one, or the other, from columns that are read as they lie."""
-        if condition is FALSE or steps(b, self.axis) != 1:
+        if condition is FALSE or steps(b, self.axis) not in (1, -1):
             return b
         forms = zip(*(affine(x.offset, self.axis) or () for x in (a, b)), strict=True)
         step, begin = (apply("where", condition, *form) for form in forms)

@@ -168,7 +168,7 @@ def packed_part(axes: Sequence[tuple[int, int]], step: int) -> list[int]:
     """
     need, part = 1, list[int]()
     while need < step:
-        near = [k for k, (stride, count) in enumerate(axes) if stride == need and count > 1 and k not in part]
+        near = [k for k, (stride, count) in enumerate(axes) if abs(stride) == need and count > 1 and k not in part]
         if not near:
             return []
         part.insert(0, near[0])
@@ -189,7 +189,8 @@ def row_of(at: Load | Store, axis: Axis, many: int) -> tuple[Value, ...]:
 
 
 def _places(at: Load | Store, here: Mapping[Axis, int], along: Mapping[Axis, int]) -> tuple[Value, ...]:
-    """Where the elements along some axes lie, the last of them first, at an index of others; of pairs both parts of each."""
-    found = (dict(zip(along, there, strict=True)) for there in itertools.product(*map(range, along.values())))
+    """Where the elements along some axes lie, at an index of others, in the order of memory; of pairs both parts of each."""
+    indices = (range(many) if (steps(at, axis) or 1) > 0 else reversed(range(many)) for axis, many in along.items())
+    found = (dict(zip(along, there, strict=True)) for there in itertools.product(*indices))
     firsts = [substitute(first_of(at), {a: index(j) for a, j in {**here, **there}.items()}) for there in found]
     return tuple(part for place in firsts for part in ((place, place + 1) if at.leaf.pairs else (place,)))

@@ -1,0 +1,64 @@
+"""In which direction the axes of a statement with folds are walked: forwards in what it reads most of, whatever that makes of the target.
+
+An axis that no fold takes, and whose index is no number, may be walked either way, by all operands alike: no bit depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..expression.shape import Layout
+from ..expression.shape import layout as layout_of
+from .axes import TARGET, Place, Same, counted_axes, views_of
+from .gather import WEAK, Gathered
+from .orders import folded_by
+
+
+@dataclass(frozen=True)
+class Facing:
+    """The statement, its target, and from which element of each leaf the walk begins, and of the target, which is -1."""
+
+    found: Gathered
+    target: Layout
+    begin: Mapping[int, int]
+
+
+def forwards(same: Same, target: Layout) -> Facing | None:
+    """The statement walked forwards in its largest operand, if that is no smaller than the target and lies backwards: folds read it more than once."""
+    turned = _backwards(same, target)
+    if not turned:
+        return None
+    own, *leaves = [(same.dims(n), view) for n, view in views_of(same.found, target)]
+
+    def begin(dims: Sequence[Place | None], view: Layout) -> int:
+        steps = zip(dims, view.shape, view.strides, strict=True)
+        return sum((extent - 1) * step for p, extent, step in steps if p in turned)
+
+    def layout(dims: Sequence[Place | None], view: Layout) -> Layout:
+        steps = zip(dims, view.strides, strict=True)
+        return layout_of(view.shape, tuple(-step if p in turned else step for p, step in steps))
+
+    found = replace(same.found, layouts=[layout(*leaf) for leaf in leaves])
+    first = {-1: begin(*own), **{n: begin(*leaf) for n, leaf in enumerate(leaves)}}
+    return Facing(found, layout(*own), first)
+
+
+def _backwards(same: Same, target: Layout) -> set[Place | None]:
+    """The axes that the largest operand has backwards, and that may be walked the other way."""
+    found, views = same.found, views_of(same.found, target)[1:]
+    remapped = any(entry[0] != WEAK and entry[0].op == "remap" for entry in found.structure)
+    if not views or remapped or found.several or any(_twice(same, n) for n, _ in views_of(found, target)):
+        return set()
+    n, largest = max(views, key=lambda view: view[1].size)
+    if largest.size < target.size:
+        return set()
+    taken = {p for at in found.folds for p in folded_by(same, at)}
+    own = {same.of((TARGET, k)) for k, extent in enumerate(target.shape) if extent != 1} - taken - counted_axes(same)
+    return {p for p, step in zip(same.dims(n), largest.strides, strict=True) if p in own and step < 0}
+
+
+def _twice(same: Same, n: int) -> bool:
+    """Whether an axis stands twice in an entry."""
+    live = [p for p in same.dims(n) if p is not None]
+    return len({*live}) < len(live)

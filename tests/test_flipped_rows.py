@@ -1,0 +1,108 @@
+"""Views that run backwards along an axis: what is read from its end is taken apart in registers, or walked the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import exprten as xt
+
+DTYPES = ("float32", "float64", "int32", "int16", "uint8", "float16", "complex64")
+FOLDS = ("sum", "max", "min", "argmax", "prod", "any", "count_nonzero")
+
+
+def numbers(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 5, shape).astype(dtype)
+
+
+def softmax(x: xt.Expr, axis: int) -> xt.Expr:
+    powers = xt.exp(x - xt.max(x, axis, keepdims=True))
+    return powers / xt.sum(powers, axis, keepdims=True)
+
+
+def scaled(x: xt.Expr, axis: int) -> xt.Expr:
+    return xt.sum(x, axis, keepdims=True) * x
+
+
+def stored(
+    like: np.ndarray, value: xt.Expr, mode: str = "write", threads: int = 1, bits: int | None = None
+) -> np.ndarray:
+    target = xt.asarray(np.full(like.shape, 2, like.dtype))
+    with xt.options(num_threads=threads, vector_bits=bits):
+        target.assign(value, mode)
+    return target.numpy()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("columns", [2, 3, 4, 7, 8, 12, 15, 16, 24, 33])
+def test_rows_are_read_from_their_ends(columns: int, dtype: str) -> None:
+    values, others = numbers((1003, columns), dtype), numbers((1003, columns), dtype, 1)
+    x, y = xt.asarray(values), xt.asarray(others)
+    for bits, threads in ((None, 1), (128, 2), (256, 3)):
+        for view, lies in (
+            (lambda a: a[:, ::-1], "rows"),
+            (lambda a: a[::-1, ::-1], "both"),
+            (lambda a: a[::-1], "first"),
+        ):
+            flipped = view(values)
+            assert np.array_equal(stored(flipped, view(x) + y, "write", threads, bits), flipped + others), lies
+            assert np.array_equal(stored(flipped, view(x) + view(y), "add", threads, bits), 2 + flipped + view(others))
+            assert np.array_equal(stored(flipped, view(x) * 1, "write", threads, bits), flipped)
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize(
+    "shape", [(1003, 3), (517, 4), (403, 7), (300, 15), (200, 16), (101, 24), (61, 100), (9, 40, 3), (7, 12, 20, 3)]
+)
+def test_folds_of_what_runs_backwards_along_any_axes(shape: tuple[int, ...], name: str) -> None:
+    for dtype in ("float32", "int16") if name != "prod" else ("int64",):
+        values = numbers(shape, dtype)
+        for backwards in range(1, 1 << len(shape)):
+            at = tuple(slice(None, None, -1 if backwards >> k & 1 else 1) for k in range(len(shape)))
+            flipped, x = values[at], xt.asarray(values)[at]
+            for axis in range(len(shape)):
+                want = getattr(np, name)(flipped, axis)
+                if name in ("sum", "prod"):
+                    want = want.astype(dtype if name == "sum" and dtype == "float32" else want.dtype)
+                for threads in (1, 3):
+                    found = stored(want, getattr(xt, name)(x, axis), "write", threads)
+                    assert np.array_equal(found, want), (shape, at, axis, dtype)
+
+
+@pytest.mark.parametrize("shape", [(1003, 3), (403, 7), (101, 24), (9, 40, 3)])
+def test_bits_are_those_of_what_is_copied_first(shape: tuple[int, ...]) -> None:
+    """In whichever direction rows are walked: the order of a fold is that of its view."""
+    values = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    for backwards in range(1, 1 << len(shape)):
+        at = tuple(slice(None, None, -1 if backwards >> k & 1 else 1) for k in range(len(shape)))
+        x, copy = xt.asarray(values)[at], xt.asarray(np.ascontiguousarray(values[at]))
+        for axis in range(len(shape)):
+            for make in (softmax, scaled, xt.sum):
+                like = np.empty(make(copy, axis).shape, np.float32)
+                one, other = (stored(like, make(each, axis), "write", threads) for each, threads in ((x, 2), (copy, 1)))
+                assert one.tobytes() == other.tobytes(), (at, axis)
+
+
+Flip = Callable[[np.ndarray], np.ndarray]
+
+
+@pytest.mark.parametrize("flip", [lambda a: a[::-1], lambda a: a[:, ::-1], lambda a: a[::-1, ::-1]])
+@pytest.mark.parametrize("shape", [(65, 1000), (1000, 65), (33, 33), (5, 2000)])
+def test_transposes_that_run_backwards(shape: tuple[int, ...], flip: Flip) -> None:
+    values = numbers(shape, "float32")
+    for turned in (flip(values.T), flip(values).T):
+        x = xt.asarray(turned)
+        for threads in (1, 2):
+            assert np.array_equal(stored(turned, x * 3, "write", threads), turned * 3)
+            assert np.array_equal(stored(turned, x * 3, "add", threads), 2 + turned * 3)
+
+
+def test_a_target_that_is_read_backwards_keeps_what_is_read() -> None:
+    values = numbers((300, 3), "float32")
+    for at in ((slice(None), slice(None, None, -1)), (slice(None, None, -1), slice(None))):
+        x = xt.asarray(values.copy())
+        with pytest.raises(xt.AliasError):
+            x[...] = x[at] * 2
+        assert np.array_equal(x.numpy(), values)
