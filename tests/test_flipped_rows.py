@@ -88,6 +88,27 @@ def test_bits_are_those_of_what_is_copied_first(shape: tuple[int, ...]) -> None:
 Flip = Callable[[np.ndarray], np.ndarray]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize(("columns", "width"), [(2, 3), (3, 4), (3, 7), (4, 5), (5, 8), (7, 8), (8, 9), (8, 17)])
+def test_rows_with_gaps_have_the_bits_of_packed_ones(columns: int, width: int, dtype: str) -> None:
+    values = (np.random.default_rng(0).standard_normal((403, width)) * 9).astype(dtype)
+    images = (np.random.default_rng(0).standard_normal((7, 20, width)) * 9).astype(dtype)
+    folds = xt.sum, xt.max, xt.argmax, xt.mean, softmax, scaled
+    for source, at, axis in (
+        (values, np.s_[:, :columns], 1),
+        (values, np.s_[::-1, :columns], 1),
+        (values, np.s_[:, 1 : columns + 1], 1),
+        (images, np.s_[:, :, :columns], 2),
+        (images, np.s_[:, ::-1, :columns], 2),
+        (images[:, :, :columns].copy(), np.s_[:, ::-1], 2),
+    ):
+        x, copy = xt.asarray(source)[at], xt.asarray(np.ascontiguousarray(source[at]))
+        for make in folds[: 6 if dtype != "int16" else 3]:
+            like = np.empty(make(copy, axis).shape, str(make(copy, axis).dtype))
+            one, other = (stored(like, make(each, axis), "write", threads) for each, threads in ((x, 2), (copy, 1)))
+            assert one.tobytes() == other.tobytes(), (source.shape, at, make.__name__)
+
+
 @pytest.mark.parametrize("flip", [lambda a: a[::-1], lambda a: a[:, ::-1], lambda a: a[::-1, ::-1]])
 @pytest.mark.parametrize("shape", [(65, 1000), (1000, 65), (33, 33), (5, 2000)])
 def test_transposes_that_run_backwards(shape: tuple[int, ...], flip: Flip) -> None:

@@ -54,8 +54,11 @@ def _backwards(same: Same, target: Layout) -> set[Place | None]:
     if largest.size < target.size:
         return set()
     taken = {p for at in found.folds for p in folded_by(same, at)}
+    steps = [(p, step) for p, step in zip(same.dims(n), largest.strides, strict=True) if p is not None]
+    if largest.size == target.size and any(abs(step) == 1 and p in taken for p, step in steps):
+        return set()  # rows are read as rows, and are better stored as they lie
     own = {same.of((TARGET, k)) for k, extent in enumerate(target.shape) if extent != 1} - taken - counted_axes(same)
-    return {p for p, step in zip(same.dims(n), largest.strides, strict=True) if p in own and step < 0}
+    return {p for p, step in steps if p in own and step < 0}
 
 
 def _twice(same: Same, n: int) -> bool:

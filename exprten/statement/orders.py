@@ -35,6 +35,7 @@ def folds_first(axes: list[int], same: Same, others: Collection[int] = ()) -> li
     return [*min(itertools.permutations(axes[:-1]), key=repeated), axes[-1]]
 
 
+MOST_PADDED = 4, 8  # elements of rows with gaps, and of those that are stored, or whose extremes have places
 LEAST_APART = 4  # elements of rows that do not: half a register
 NEAR = 1 << 20  # elements that are in a cache
 PACKED = 16  # rows that lie side by side: as many as a vector has lanes
@@ -79,6 +80,8 @@ def short_rows(
         enough = k == inner or target.shape[k] >= PACKED
         if enough and 0 < (length := packed_rows(same, target, taken, (TARGET, k))) <= unrolled:
             return around(k), length, True, False
+    if not others and (padded := _padded(outer, same, target, taken)):
+        return around(padded[0]), padded[1], True, False
     if not others and _reads_halves(same) and (moved := _apart(outer, same, target, taken)) and moved[1] <= unrolled:
         return around(moved[0]), moved[1], True, False
     order, most = around(inner), fits.pop()
@@ -92,6 +95,20 @@ def _apart(outer: list[int], same: Same, target: Layout, rows: set[Place]) -> tu
         length = packed_rows(same, target, rows, (TARGET, k), apart=True)
         moved = target.strides[k] == length < ROW  # rows of a line are as good where they lie
         if length >= LEAST_APART and target.shape[k] >= PACKED and (moved or target.strides[k] == 1):
+            return k, length
+    return None
+
+
+def _padded(outer: list[int], same: Same, target: Layout, rows: set[Place]) -> tuple[int, int] | None:
+    """The longest axis along which rows of a few elements that are read follow each other with gaps, or backwards, and what is stored lies side by side; and
+    their length.
+    """
+    stored = any(same.of((TARGET, k)) in rows for k in range(len(target.shape)))
+    indexed = any(same.found.structure[n][0].map.reducer in ("argmax", "argmin") for n in same.found.folds)
+    most = MOST_PADDED[stored or indexed]
+    for k in sorted(outer, key=lambda k: -target.shape[k]):
+        length = packed_rows(same, target, rows, (TARGET, k), gaps=True)
+        if 1 < length <= most and target.shape[k] >= PACKED and target.strides[k] in (1, length):
             return k, length
     return None
 
@@ -117,8 +134,12 @@ def _lanes(outer: list[int], same: Same, target: Layout, rows: set[Place]) -> in
     return max(full, key=rank) if full else max(outer, key=lambda k: target.shape[k])
 
 
-def packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place, apart: bool = False) -> int:
-    """The length of all rows that are folded, where the rows lie side by side wherever their elements do, or `apart` where they are only read; else 0."""
+def packed_rows(
+    same: Same, target: Layout, rows: set[Place], inner: Place, apart: bool = False, gaps: bool = False
+) -> int:
+    """The length of all rows that are folded, where the rows lie side by side wherever their elements do, or `apart` where they are only read, or with small `gaps`;
+    else 0.
+    """
     lengths = {extent_of(same, place) for place in rows}
     length = lengths.pop()
     if lengths:
@@ -129,7 +150,8 @@ def packed_rows(same: Same, target: Layout, rows: set[Place], inner: Place, apar
         nearer = any(
             0 < abs(s) < abs(step) for p, s in at.items() if p not in rows
         )  # padded ones have a kernel for all lengths
-        read = apart and view is not target and along == [1] and nearer
+        near = gaps and length < (step if step > 0 else 1 - step) <= 2 * length
+        read = view is not target and along == [1] and ((apart and nearer) or near)
         if along and step and (list(map(abs, along)), step) != ([1], length) and abs(step) != 1 and not read:
             return 0
     return length

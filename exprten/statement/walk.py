@@ -85,7 +85,7 @@ class Walk:
 def walked(given: Given) -> Walk:
     """The loops of a statement."""
     # The order of folds follows from that of the axes, which is therefore one on all devices.
-    walk = (_indexed if given.found.indexed else _plain)(given.layouts, given.joined)
+    walk = _indexed(given.layouts, given.joined) if given.found.indexed else _plain(given.layouts, given.loose)
     if given.same is not None:
         walk = _folding(walk, given, given.same)
         if given.vectors and given.free and not walk.packed:
@@ -162,7 +162,7 @@ def _indexed(layouts: Sequence[Layout], joined: int | None) -> Walk:
     return Walk(axes, [target.shape[k] for k in axes], strides, [0] * len(layouts))
 
 
-def _plain(layouts: Sequence[Layout], _: int | None) -> Walk:
+def _plain(layouts: Sequence[Layout], loose: bool) -> Walk:
     target = layouts[0]
     spread = [broadcast_strides(view.shape, view.strides, target.shape) for view in layouts]
     axes = [k for k, n in enumerate(target.shape) if n != 1]
@@ -171,11 +171,19 @@ def _plain(layouts: Sequence[Layout], _: int | None) -> Walk:
     strides = [[s[k] for k in axes] for s in spread]
     shifts = [0] * len(layouts)
     for k, n in enumerate(extents):
-        if strides[0][k] < 0:  # walk the target upwards: every operand turns round with it
+        if _is_backwards(k, strides, loose):  # every operand turns round with it
             for view, steps in enumerate(strides):
                 shifts[view] += (n - 1) * steps[k]
                 steps[k] = -steps[k]
     return _merged(extents, strides, shifts)
+
+
+def _is_backwards(k: int, strides: Sequence[Sequence[int]], loose: bool) -> bool:
+    """Whether an axis is better walked the other way: the target upwards, or in any order, what lies across it, as rows that are turned are read forwards."""
+    own, steps = strides[0][k], [s[k] for s in strides[1:] if s[k]]
+    if loose and abs(own) > 1 and not {1, -1}.isdisjoint(steps) and (min(steps) > 0 or max(steps) < 0):
+        return max(steps) < 0
+    return own < 0
 
 
 def _merged(extents: list[int], strides: list[list[int]], shifts: list[int]) -> Walk:
