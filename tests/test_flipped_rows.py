@@ -57,7 +57,7 @@ def test_rows_are_read_from_their_ends(columns: int, dtype: str) -> None:
     "shape", [(1003, 3), (517, 4), (403, 7), (300, 15), (200, 16), (101, 24), (61, 100), (9, 40, 3), (7, 12, 20, 3)]
 )
 def test_folds_of_what_runs_backwards_along_any_axes(shape: tuple[int, ...], name: str) -> None:
-    for dtype in ("float32", "int16") if name != "prod" else ("int64",):
+    for dtype in ("float32", "int16") if name in ("sum", "max", "argmax") else ("int64",):
         values = numbers(shape, dtype)
         for backwards in range(1, 1 << len(shape)):
             at = tuple(slice(None, None, -1 if backwards >> k & 1 else 1) for k in range(len(shape)))

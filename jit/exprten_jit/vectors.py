@@ -85,13 +85,14 @@ def vector_over(
     every: list[Load | Store] = [*stores, *loads]
     places = [x for x in every if axis in x.offset.free]
     unit = all(steps(x, axis) == 1 for x in places)
-    masked = unit and all(dtype.bits in machine.masked_bits for dtype in memory)
+    rows = [x for x in places if not (short and isinstance(x, Load) and steps(x, axis) == -1 and not x.leaf.pairs)]
+    masked = all(steps(x, axis) == 1 for x in rows) and all(dtype.bits in machine.masked_bits for dtype in memory)
     read = {load.leaf for load in loads}
     alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read
     apart = max((steps(x, axis) or 1 for x in places), default=1) if kernel.short or kernel.down else 1
-    rows = unit or (kernel.written and all(steps(s, axis) in (1, kernel.written) for s in stores))
+    in_rows = unit or (kernel.written and all(steps(s, axis) in (1, kernel.written) for s in stores))
     streams = machine.streams and not (kernel.cached or kernel.reverse)
-    stream = streams and rows and alone and all(s.leaf.dtype is not BOOL for s in stores)
+    stream = streams and in_rows and alone and all(s.leaf.dtype is not BOOL for s in stores)
     size = sum(s.leaf.dtype.itemsize for s in stores)  # of an element: the parts of a complex number are two stores
     masked = masked and not kernel.reverse
     groups, short = min(unroll(nodes), max(1, MOST_ROWS // apart)), short and masked
@@ -199,4 +200,4 @@ def cheap(node: Fold, machine: Machine) -> bool:
         return False
     loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and node.axis in x.offset.free]
     masked = all(x.leaf.dtype.bits in machine.masked_bits for x in loads)
-    return masked and all(x.when is None and steps(x, node.axis) == 1 for x in loads)
+    return masked and all(x.when is None and steps(x, node.axis) in (1, -1) for x in loads)

@@ -108,7 +108,7 @@ class Across(Places):
         def some(k: str) -> None:
             """`group` elements, of which those that do not exist are the last one again."""
             inside = {**known, node.axis: Lanes(k, INDEX_TYPE)}
-            found = {x: self.columns(x, inside, where, t.index("sub", extent, k), group) for x in loads}
+            found = {x: self.columns(x, node.axis, inside, where, t.index("sub", extent, k), group) for x in loads}
             for j in range(group):
                 at = t.index("add", k, j)
                 own = {x: columns[j] for x, columns in found.items()}

@@ -109,20 +109,27 @@ class Memory(Some):
         offset = self._offset(form, known, where)
         if isinstance(coefficient, Const) and coefficient.value == 1:
             return self._wide_load(self._at(node, offset, when), dtype, self._whole(node.leaf, where))
+        if isinstance(coefficient, Const) and coefficient.value == -1:
+            return self._backward_load(node, offset, when, where)
         assert where.mask is None, "a masked step has unit strides only"
         if isinstance(coefficient, Const) and coefficient.value == 2 and not node.leaf.pairs:
             return self._every_other_load(node, offset, when, where)
-        if isinstance(coefficient, Const) and coefficient.value == -1:
-            last = self.text.index("sub", offset, where.count - 1)
-            turned = ", ".join(f"i32 {k}" for k in reversed(range(where.count)))
-            wide = self.text.let(
-                f"load {self._memory(dtype, where)}, {self._at(node, last, when)}", dtype.memory, where.count
-            )
-            wide = self.text.let(
-                f"shufflevector {wide}, {wide.type} poison, <{where.count} x i32> <{turned}>", dtype.memory, where.count
-            )
-            return self.in_register(wide, dtype)
         return self._strided_load(node, offset, known[coefficient].name, when, where)
+
+    def _backward_load(self, node: Load, offset: str, when: Lanes | None, where: Where) -> Lanes:
+        """Elements that lie from the last to the first, those of a mask if there is one."""
+        dtype = node.leaf.dtype
+        at, order = (
+            self._at(node, self.text.index("sub", offset, where.count - 1), when),
+            [*reversed(range(where.count))],
+        )
+        if where.mask is None:
+            wide = self.text.let(f"load {self._memory(dtype, where)}, {at}", dtype.memory, where.count)
+        else:
+            mask = Lanes(where.mask, "i1", where.count)
+            mask = self._shuffled(mask, mask, order)
+            wide = self._masked_load(at.split(",", maxsplit=1)[0].removeprefix("ptr "), dtype, mask)
+        return self.in_register(self._shuffled(wide, wide, order), dtype)
 
     @abstractmethod
     def items_load(self, node: Load, axis: Axis, items: Items) -> Lanes:

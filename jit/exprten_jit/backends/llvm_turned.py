@@ -106,7 +106,7 @@ class Turned(RowsAhead):
             best, rest = carried[0], carried[1:]
             first = t.lesser(k, t.index("sub", extent, group))
             inside = {**known, node.axis: Lanes(first, INDEX_TYPE)}
-            columns = self.columns(load, inside, where, str(group), group)
+            columns = self.columns(load, node.axis, inside, where, str(group), group)
             for j, x in enumerate(columns[again:], again):
                 at = self.splat(Lanes(self._narrow(t.index("add", first, j)), "i32"), count)
                 best = self._of_numbers(node, True, best, [x, at])
@@ -346,15 +346,17 @@ class Turned(RowsAhead):
         fits = where.count * size * 8 >= LEAST_BITS
         return (GROUP_BYTES // size, loads) if fits else (1, [])
 
-    def columns(self, load: Load, inside: Known, where: Where, left: str, group: int) -> list[Lanes]:
-        """What `load` reads of each lane's row from the present element on: `group` columns, of which `left` exist."""
-        t, dtype = self.text, load.leaf.dtype
+    def columns(self, load: Load, axis: Axis, inside: Known, where: Where, left: str, group: int) -> list[Lanes]:
+        """What `load` reads of each lane's row along an axis, from the present element on: `group` columns, of which `left` exist."""
+        t, dtype, backwards = self.text, load.leaf.dtype, steps(load, axis) == -1
         form = affine(load.offset, where.axis)
         assert form is not None, "rows lie at regular distances"
         for part in form:
             self.value(part, inside, None)
         address = self._pointer(load.leaf.name, dtype, self._offset(form, inside, where))
-        positions = ", ".join(f"{INDEX_TYPE} {j}" for j in range(group))
+        address = t.further(address, dtype.memory, str(1 - group)) if backwards else address
+        order = [*reversed(range(group))] if backwards else [*range(group)]
+        positions = ", ".join(f"{INDEX_TYPE} {j}" for j in order)
         many = self.splat(Lanes(left, INDEX_TYPE), group)
         mask = t.let(f"icmp slt <{group} x {INDEX_TYPE}> <{positions}>, {many.name}", "i1", group)
         function, kind = f"@llvm.masked.load.v{group}{dtype.suffix}.p0", f"<{group} x {dtype.memory}>"
@@ -366,7 +368,8 @@ class Turned(RowsAhead):
                 address = t.let(f"getelementptr {dtype.memory}, ptr {address}, {step}", "ptr").name
             call = f"call {kind} {function}(ptr {address}, i32 {dtype.itemsize}, {mask}, {kind} zeroinitializer)"
             rows.append(t.let(call, dtype.memory, group))
-        return self._turned(rows, group)
+        found = self._turned(rows, group)
+        return [found[j] for j in order]
 
     def _turned(self, rows: Sequence[Lanes], group: int, unit: int = 1) -> list[Lanes]:
         """Column j holds element j of all rows, in their order; elements of `unit` lanes."""
@@ -380,7 +383,7 @@ class Turned(RowsAhead):
 
 def _is_row(x: Load, node: Fold, where: Where) -> bool:
     dtype = x.leaf.dtype
-    side_by_side = node.axis in x.offset.free and steps(x, node.axis) == 1
+    side_by_side = node.axis in x.offset.free and steps(x, node.axis) in (1, -1)
     plain = x.when is None and dtype.memory == dtype.lane and not x.leaf.pairs
     return side_by_side and plain and where.axis in x.offset.free and affine(x.offset, where.axis) is not None
 
