@@ -13,7 +13,6 @@ from exprten_jit.vectors import STREAM_BYTES
 from .gather import Gathered, widest
 from .lying import MOST_WOVEN, SQUARE, Places, fills_small, fits_squares, rows_run_on, turned_directly, writes_out
 from .orders import MAX_PERMUTED
-from .registers import machine
 from .signature import Direct, Flat
 from .traffic import least as least_moved
 
@@ -46,10 +45,6 @@ def flat_axes(
     columns, rows = _chains(axes, lengths, strides, MOVED + 1 if moved else LONG, few)
     inner = columns[-1]
     others = [s for s in strides if not _runs_on(s, columns, lengths) and any(s[k] for k in columns)]
-    vector = machine().vector_bits // (8 * widest(found))
-    backwards = lengths[inner] >= vector and any(s[inner] == -1 for s in others)
-    if backwards and not writes_out(prod(extents)):  # vectors are turned round as they are read
-        return None
     far = any(s[inner] not in (0, 1) for s in others)
     deep = prod(lengths[k] for k in rows) >= DEEP
     across = bool(rows) and (

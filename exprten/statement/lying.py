@@ -102,18 +102,19 @@ def fills_small(count: int) -> bool:
 
 def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     """How many elements rows have that lie in another order in some operand, where they are so few that they are written out; in the
-    caches, that is: whole lines that go past them are made of several rows.
+    caches, that is: whole lines that go past them are made of several rows. From memory, too, where they are read from their ends.
     """
-    if len(extents) < 2 or not writes_out(prod(extents)):
+    backwards = any(s[-1] == -1 for s in strides)
+    if len(extents) < 2 or not (backwards or writes_out(prod(extents))):
         return 0
-    moved = any(
+    moved = backwards or any(
         a < b for s in strides for a, b in itertools.pairwise(s[:-1])
     )  # others, padded ones, are one kernel for all lengths
     least = LEAST_MOVED if machine().small else machine().words // 2 + 1
     if not moved or not least <= extents[-1] <= MOVED:
         return 0
     # what is one for a row, or for all rows, is computed once for it elsewhere
-    every = all(s[-1] == 1 and 0 not in s for s in strides if any(s))
+    every = all(abs(s[-1]) == 1 and 0 not in s for s in strides if any(s))
     return extents[-1] if every else 0
 
 
