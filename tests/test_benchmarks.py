@@ -165,6 +165,11 @@ def test_quick_run_of_drawn_layouts_counts_them_and_reads_its_lines_again(tmp_pa
     printed.write_text("\n".join(first))
     again = lines_of("--again", str(printed), "--limit", "0")
     assert [line.split()[:5] for line in again[:12]] == [line.split()[:5] for line in first[:12]]
+    first = lines_of("--count", "6", "--limit", "0", "--backwards")
+    printed.write_text("\n".join(first))
+    again = lines_of("--again", str(printed), "--limit", "0")
+    assert [line.split()[:5] for line in again[:6]] == [line.split()[:5] for line in first[:6]]
+    assert all("-" in line.split()[4] for line in first[:6])
     packed = [line.split()[3:5] for line in lines_of("--count", "9", "--limit", "0", "--packed")[:9]]
     assert {",".join(map(str, range(1 + order.count(",")))) + turned for order, turned in packed} == {
         order + turned for order, turned in packed

@@ -127,3 +127,10 @@ def test_a_target_that_is_read_backwards_keeps_what_is_read() -> None:
         with pytest.raises(xt.AliasError):
             x[...] = x[at] * 2
         assert np.array_equal(x.numpy(), values)
+
+
+def test_tensors_of_no_axis_and_of_one() -> None:
+    x = xt.asarray(np.float32(3) * np.ones((), np.float32))
+    assert stored(np.ones((), np.float32), x * 2).item() == 6
+    y = np.arange(100, dtype=np.float32)
+    assert np.array_equal(stored(y, xt.asarray(y)[::-1] * 2), y[::-1] * 2)

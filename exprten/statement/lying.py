@@ -104,7 +104,7 @@ def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     """How many elements rows have that lie in another order in some operand, where they are so few that they are written out; in the
     caches, that is: whole lines that go past them are made of several rows. From memory, too, where they are read from their ends.
     """
-    backwards = any(s[-1] == -1 for s in strides)
+    backwards = len(extents) > 1 and any(s[-1] == -1 for s in strides)
     if len(extents) < 2 or not (backwards or writes_out(prod(extents))):
         return 0
     moved = backwards or any(

@@ -1,7 +1,7 @@
 """Layouts drawn at random: `python tests/benchmarks/drawn.py`, with exprten installed.
 
 Sources of two to four axes are turned round in any order, or their targets are, and folded along any axis. Figures are those of `layouts.py`: each above `--limit`
-is printed, and how many there were. `--seed` draws others, `--packed` such as are folded along any axis but not turned; what was printed may be given again, `--again FILE`, to see what has become of it.
+is printed, and how many there were. `--seed` draws others, `--packed` such as are folded along any axis but not turned, `--backwards` such as run backwards along any axes of the source, too; what was printed may be given again, `--again FILE`, to see what has become of it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BOUNDS = (1, 2, 4, 8)
 
 class Drawn(NamedTuple):
     """What is computed, along which axis of a view; the source's shape in memory, and the order in which its axes are viewed: of the
-    target, if not of the source.
+    target, if not of the source. It runs `backwards` along these axes.
     """
 
     statement: str
@@ -36,27 +36,34 @@ class Drawn(NamedTuple):
     shape: tuple[int, ...]
     order: tuple[int, ...]
     turned: str
+    backwards: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        shape, order = (",".join(map(str, x)) for x in (self.shape, self.order))
-        return f"{self.statement} {self.axis} {shape} {order} {self.turned}"
+        shape, order, backwards = (",".join(map(str, x)) for x in (self.shape, self.order, self.backwards))
+        return f"{self.statement} {self.axis} {shape} {order} {self.turned}{'-' * bool(backwards)}{backwards}"
 
     @property
     def layout(self) -> Layout:
         if self.turned == "target":
-            return Layout(str(self), self.shape, (self.axis,), target=self.order)
-        return Layout(str(self), self.shape, (self.axis,), lambda x: xt.transpose(x, self.order))
+            return Layout(str(self), self.shape, (self.axis,), self.flipped, target=self.order)
+        return Layout(str(self), self.shape, (self.axis,), lambda x: xt.transpose(self.flipped(x), self.order))
+
+    def flipped(self, x: xt.Tensor) -> xt.Tensor:
+        return x[tuple(slice(None, None, -1 if k in self.backwards else 1) for k in range(x.ndim))]
 
 
 def read(line: str) -> Drawn:
     """What was printed, but for its figure."""
     statement, axis, shape, order, turned, *_ = line.split()
-    lengths, places = (tuple(map(int, x.split(","))) for x in (shape, order))
-    return Drawn(statement, int(axis), lengths, places, turned)
+    turned, _, backwards = turned.partition("-")
+    lengths, places, flips = (tuple(map(int, filter(None, x.split(",")))) for x in (shape, order, backwards))
+    return Drawn(statement, int(axis), lengths, places, turned, flips)
 
 
-def draw(count: int, statements: Sequence[str], chance: random.Random, packed: bool = False) -> Drawn:
-    """A layout of about so many elements; a `packed` one is viewed and stored as it lies."""
+def draw(
+    count: int, statements: Sequence[str], chance: random.Random, packed: bool = False, backwards: bool = False
+) -> Drawn:
+    """A layout of about so many elements; a `packed` one is viewed and stored as it lies, or `backwards` along one axis and more."""
     ndim = chance.choice(AXES)
     shape = [count] * ndim
     while prod(shape[1:]) > count // 2:
@@ -66,7 +73,10 @@ def draw(count: int, statements: Sequence[str], chance: random.Random, packed: b
     statement = chance.choice(statements)
     turned = "target" if statement in STORED and chance.random() < 0.3 else "source"
     axis, order = chance.randrange(ndim), tuple(chance.sample(range(ndim), ndim))
-    return Drawn(statement, axis, tuple(shape), tuple(range(ndim)) if packed else order, "source" if packed else turned)
+    flips = tuple(sorted(chance.sample(range(ndim), chance.randint(1, ndim)))) if backwards else ()
+    if packed:
+        order, turned = tuple(range(ndim)), "source"
+    return Drawn(statement, axis, tuple(shape), order, turned, flips)
 
 
 def cases(options: argparse.Namespace) -> Iterator[Drawn]:
@@ -76,7 +86,7 @@ def cases(options: argparse.Namespace) -> Iterator[Drawn]:
     chance = random.Random(options.seed)
     count = options.kib * 1024 // xt.empty(0, options.dtype).dtype.itemsize
     for _ in range(options.count):
-        yield draw(count, options.statements, chance, options.packed)
+        yield draw(count, options.statements, chance, options.packed, options.backwards)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -86,6 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--packed", action="store_true", help="nothing is turned round: folds along any axis of what is packed"
     )
+    parser.add_argument("--backwards", action="store_true", help="axes run backwards, too")
     parser.add_argument("--again", type=Path, help="a file of lines that were printed, measured in place of drawn ones")
     parser.add_argument("--limit", type=float, default=2, help="figures above it are printed")
     parser.set_defaults(rounds=5, places=3, seconds=5e-4)
