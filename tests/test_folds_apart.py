@@ -224,3 +224,23 @@ def test_what_is_read_where_it_is_stored_is_computed_once(monkeypatch: pytest.Mo
         assert not any(piece.alike for piece in plan._code.nest.pieces)
         moved = x.transpose(order)
         np.testing.assert_array_equal(plan.run().numpy(), moved - moved.max(2, keepdims=True))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", "float16"])
+@pytest.mark.parametrize("name", ["max", "argmin", "count_nonzero"])
+@pytest.mark.parametrize(
+    ("rows", "folded", "columns"), [(64, 2, 156), (100, 8, 130), (33, 3, 161), (40, 5, 158), (64, 2, 130)]
+)
+def test_pieces_of_several_lengths_have_no_kernel_for_one(
+    rows: int, folded: int, columns: int, name: str, dtype: str
+) -> None:
+    """Columns that are written out are as many in each piece."""
+    values = np.random.default_rng(0).integers(0, 6, (rows, folded, columns)).astype(dtype)
+    for backwards in (1, -1):
+        for order in ((2, 0, 1), (2, 1, 0)):
+            turned, axis = values[:, ::backwards].transpose(order), order.index(1)
+            x = xt.transpose(xt.asarray(values)[:, ::backwards], order)
+            want = getattr(np, name)(turned, axis)
+            target = xt.zeros(want.shape, dtype=want.dtype)
+            target[...] = getattr(xt, name)(x, axis)
+            assert np.array_equal(target.numpy(), want)

@@ -160,7 +160,10 @@ def _folds_first_in(
     if (plain and (leaves or tile)) or (rest.short and leaves and walk.short and tile):
         return None  # all that is not done at once is read again
     alone, uneven = folds_alone(turned, given.numbers, names), [k for k, n in tile.items() if extents[k] % n]
-    exact = any(tile[k] <= EXACT and (rest.squares or any(is_for(each, names[k]) for each in alone)) for k in uneven)
+    exact = any(
+        (rest.squares and tile[k] <= EXACT) or any(is_for(each, names[k], tile[k] <= EXACT) for each in alone)
+        for k in uneven
+    )
     few = leaves_few(before, tile, near_axes(before.target)) and (flat is None or any(turns(x.ways) for x in alone))
     alike = exact or few
     if alike and (leaves or not twice or not may_be_alike(before, tile)):

@@ -85,8 +85,8 @@ def vector_over(
     every: list[Load | Store] = [*stores, *loads]
     places = [x for x in every if axis in x.offset.free]
     unit = all(steps(x, axis) == 1 for x in places)
-    few = short or kernel.columns > 0
-    rows = [x for x in places if not (few and isinstance(x, Load) and steps(x, axis) == -1 and not x.leaf.pairs)]
+    few = short or kernel.columns > 0 or kernel.few > 0
+    rows = [x for x in places if not (few and steps(x, axis) == -1 and not x.leaf.pairs)]
     masked = all(steps(x, axis) == 1 for x in rows) and all(dtype.bits in machine.masked_bits for dtype in memory)
     read = {load.leaf for load in loads}
     alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read

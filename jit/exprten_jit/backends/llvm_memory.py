@@ -398,13 +398,25 @@ class Memory(Some):
             self.value(part, known, None)
         coefficient, stride = form[0], known[form[0]].name
         offset = self._offset(form, known, where)
-        address = self._pointer(store.leaf.name, dtype, offset)
         where = self._whole(store.leaf, where)
+        if isinstance(coefficient, Const) and coefficient.value == -1 and where.count > 1 and not where.parts:
+            self._backward_store(store, value, offset, where)
+            return
+        address = self._pointer(store.leaf.name, dtype, offset)
         side_by_side = where.count == 1 or (isinstance(coefficient, Const) and coefficient.value == 1)
         if side_by_side or where.parts or where.mask is not None or where.stream:
             self._wide_store(value, address, dtype, where)
         else:
             self._strided_store(value, address, stride, dtype)
+
+    def _backward_store(self, store: Store, value: Lanes, offset: str, where: Where) -> None:
+        """Elements that lie from the last to the first, those of a mask if there is one."""
+        order, first = [*reversed(range(where.count))], self.text.index("sub", offset, where.count - 1)
+        if where.mask is not None:
+            mask = Lanes(where.mask, "i1", where.count)
+            where = replace(where, mask=self._shuffled(mask, mask, order).name)
+        address = self._pointer(store.leaf.name, store.leaf.dtype, first)
+        self._wide_store(self._shuffled(value, value, order), address, store.leaf.dtype, where)
 
     def _wide_store(self, value: Lanes, address: str, dtype: DType, where: Where) -> None:
         t, size = self.text, dtype.itemsize
