@@ -206,7 +206,7 @@ def test_folds_beside_are_what_they_are_in_loops(seed: int, room: int, monkeypat
     found = [stored(value, order, mode, *how) for how in OPTIONS]
     monkeypatch.setattr(flat, "LEAST", 1 << 60)
     monkeypatch.setattr(flat, "LEAST_LEFT", 1 << 60)
-    monkeypatch.setattr(rest, "_is_better", lambda _: False)
+    monkeypatch.setattr(rest, "is_better_apart", lambda _: False)
     want = stored(value, order, mode)
     for y, how in zip(found, OPTIONS, strict=True):
         assert_same_bits(y, want, f"{seed}: {dtype}{shape}, {how}")

@@ -66,7 +66,7 @@ def test_pieces_from_memory_have_the_bits_of_loops(
             assert plan.recompute == xt.plan(xt.empty(shape), function(xt.ones(shape), order[axis])).recompute
             assert plan.scratch_bytes <= 640 << 10
         with monkeypatch.context() as without:
-            without.setattr(rest, "_is_better", lambda _: False)
+            without.setattr(rest, "is_better_apart", lambda _: False)
             forget()
             made[...] = function(x, axis)
         for bits, threads in ((None, 1), (None, 3), (256, 2), (128, 1)):

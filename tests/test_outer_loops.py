@@ -30,7 +30,7 @@ def loops(value: xt.Expr, mode: str = "write") -> list[str]:
 def test_loops_between_which_lines_stay_in_the_cache(rows: int, outer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 17 elements of rows of 544, in 16 rows far apart, the rest is read by the loop inside."""
     monkeypatch.setattr(walk, "run_on_inside", lambda axes, *_: axes)
-    monkeypatch.setattr(rest, "_is_better", lambda _: False)
+    monkeypatch.setattr(rest, "is_better_apart", lambda _: False)
     x = xt.transpose(xt.empty((16, rows, 32, 17)), ORDER)
     assert loops(normalised(x, 1))[0] == outer
 
@@ -85,7 +85,7 @@ def test_another_order_has_the_same_bits(
     for lie in (straight, turned):
         with monkeypatch.context() as without:
             without.setattr(walk, "least_traffic", lambda axes, *_: axes)
-            without.setattr(rest, "_is_better", lambda _: False)
+            without.setattr(rest, "is_better_apart", lambda _: False)
             want = stored(value, lie, "write")
         with monkeypatch.context() as small:
             small.setattr(traffic, "FAR_BYTES", 0)
@@ -93,7 +93,7 @@ def test_another_order_has_the_same_bits(
             small.setattr(traffic, "LESS", 1.0)
             every = [(None, 1), (128, 2), (256, 3)]
             found = [stored(value, lie, "write", bits, threads) for bits, threads in every]
-            small.setattr(rest, "_is_better", lambda _: False)
+            small.setattr(rest, "is_better_apart", lambda _: False)
             found += [stored(value, lie, "write", bits, threads) for bits, threads in every]
         for each in found:
             assert_same_bits(each, want, f"{dtype.__name__}{shape}")

@@ -66,7 +66,7 @@ def test_a_statement_as_a_whole_has_its_bits(
         with monkeypatch.context() as without:
             without.setattr(flat, "LEAST", 1 << 60)
             without.setattr(flat, "LEAST_LEFT", 1 << 60)
-            without.setattr(rest, "_is_better", lambda _: False)
+            without.setattr(rest, "is_better_apart", lambda _: False)
             want = stored(value, straight, "write")
         for each in found:
             assert_same_bits(each, want, f"{dtype.__name__}{shape}")

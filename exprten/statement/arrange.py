@@ -26,7 +26,7 @@ from .lying import TILED, across, stays_cached
 from .memory_order import in_memory_order
 from .orders import folded_by
 from .registers import are_halved, halves
-from .rest import with_rest
+from .rest import is_better_apart, with_rest
 from .signature import Arranged, Operand, Signature, Ways
 from .walk import Given, Walk, walked
 from .ways import ways_of
@@ -191,7 +191,7 @@ def _merged_folds(
     if joined is not None or found.params:
         return found, goals, same, {}
     begin: Mapping[int, int] = {}
-    if either and (facing := forwards(same, goals[0])):
+    if either and (facing := forwards(same, goals[0])) and not _is_apart(same, goals[0]):
         found, goals, begin = facing.found, [facing.target], facing.begin
         same = Same(found, shape, leaves, alone=True)
     found, goal = merged(same, goals[0])
@@ -202,6 +202,12 @@ def _merged_folds(
         if count_of(fewer) < count_of(best):
             return other, [lying], fewer, begin
     return found, [goal], best, begin
+
+
+def _is_apart(same: Same, target: Layout) -> bool:
+    """Whether folds are better computed alone, so that what they come to is turned as it is stored: upwards."""
+    turned = in_memory_order(same, target)
+    return turned is not None and is_better_apart(turned)
 
 
 def _extents(

@@ -70,7 +70,7 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     if (walk.block or squares) and (onto is None or min(walk.extents) > MOST_WOVEN):
         return walk
     turned = in_memory_order(same, goal)
-    if turned is None or any(goal.strides[k] <= 0 for k in walk.axes) or not _is_better(turned):
+    if turned is None or any(goal.strides[k] <= 0 for k in walk.axes) or not is_better_apart(turned):
         return walk
     named = names_of(same, walk.axes, over)
     names = [name for p in turned.places if (name := named.get(p))]
@@ -189,7 +189,7 @@ def _room(found: Gathered, spaces: Collection[tuple[int, ...]], names: Sequence[
     return tuple(sorted((tuple(sorted(names[k] for k in own)), nbytes, 0) for own, nbytes in rows))
 
 
-def _is_better(turned: Turned) -> bool:
+def is_better_apart(turned: Turned) -> bool:
     """Whether folds are better computed alone: where the target's axes have another order than they have in the largest operand. But of two axes, across
     which all folds run, tiles serve both.
     """
