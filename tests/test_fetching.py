@@ -257,7 +257,7 @@ def test_rows_are_read_from_the_first_to_the_last(shape, name, dtype):
 
 @pytest.mark.parametrize("columns", [12, 16])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_argmax_of_rows_that_are_whole_lines_fetches_them(columns, dtype):
+def test_argmax_of_rows_that_are_whole_lines_is_numpys_from_memory(columns, dtype):
     rows = BYTES // (columns * np.dtype(dtype).itemsize) + 3
     values = np.random.default_rng(0).integers(-4, 5, (rows, columns)).astype(dtype)
     source, target = xt.array(values), xt.zeros(rows, dtype="int64")

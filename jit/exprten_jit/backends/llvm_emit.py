@@ -34,7 +34,6 @@ from ..nest import (
     statements,
 )
 from ..rewrite import affine, steps, walk
-from ..vectors import read_backwards
 from .llvm_masked import of_first
 from .llvm_memory import Known, Where
 from .llvm_outer import Outer
@@ -440,8 +439,7 @@ class Loops(Outer):
         if self.records_stored(stmt.stores, each):
             return
         self.fold_neighbours(stmt.stores, each)
-        for x in read_backwards(stmt.stores, stmt.axis) if self.nest.kernel.down else ():
-            self.abreast(x, each)
+        self.read_forwards(stmt, each)
         values = [self.abreast(s.value, each) for s in stmt.stores]
         if woven:
             for n in range(0, groups, 2):

@@ -118,17 +118,14 @@ class Memory(Some):
 
     def _backward_load(self, node: Load, offset: str, when: Lanes | None, where: Where) -> Lanes:
         """Elements that lie from the last to the first, those of a mask if there is one."""
-        dtype = node.leaf.dtype
-        at, order = (
-            self._at(node, self.text.index("sub", offset, where.count - 1), when),
-            [*reversed(range(where.count))],
-        )
+        dtype, order = node.leaf.dtype, range(where.count)[::-1]
+        at = self._at(node, self.text.index("sub", offset, where.count - 1), when)
         if where.mask is None:
             wide = self.text.let(f"load {self._memory(dtype, where)}, {at}", dtype.memory, where.count)
         else:
             mask = Lanes(where.mask, "i1", where.count)
-            mask = self._shuffled(mask, mask, order)
-            wide = self._masked_load(at.split(",", maxsplit=1)[0].removeprefix("ptr "), dtype, mask)
+            place = at.split(",", maxsplit=1)[0].removeprefix("ptr ")
+            wide = self._masked_load(place, dtype, self._shuffled(mask, mask, order))
         return self.in_register(self._shuffled(wide, wide, order), dtype)
 
     @abstractmethod
@@ -398,11 +395,10 @@ class Memory(Some):
             self.value(part, known, None)
         coefficient, stride = form[0], known[form[0]].name
         offset = self._offset(form, known, where)
-        where = self._whole(store.leaf, where)
         if isinstance(coefficient, Const) and coefficient.value == -1 and where.count > 1 and not where.parts:
             self._backward_store(store, value, offset, where)
             return
-        address = self._pointer(store.leaf.name, dtype, offset)
+        where, address = self._whole(store.leaf, where), self._pointer(store.leaf.name, dtype, offset)
         side_by_side = where.count == 1 or (isinstance(coefficient, Const) and coefficient.value == 1)
         if side_by_side or where.parts or where.mask is not None or where.stream:
             self._wide_store(value, address, dtype, where)
@@ -410,8 +406,8 @@ class Memory(Some):
             self._strided_store(value, address, stride, dtype)
 
     def _backward_store(self, store: Store, value: Lanes, offset: str, where: Where) -> None:
-        """Elements that lie from the last to the first, those of a mask if there is one."""
-        order, first = [*reversed(range(where.count))], self.text.index("sub", offset, where.count - 1)
+        """The same of a store."""
+        order, first = range(where.count)[::-1], self.text.index("sub", offset, where.count - 1)
         if where.mask is not None:
             mask = Lanes(where.mask, "i1", where.count)
             where = replace(where, mask=self._shuffled(mask, mask, order).name)

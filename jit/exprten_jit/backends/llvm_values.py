@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from ..dtypes import INDEX, DType
 from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value, components
+from ..nest import Vector
 from ..rewrite import affine
+from ..vectors import read_backwards
 from ..vmath.bits import FORMULAS
 from .llvm_lookup import is_permuted, loaded, looked_up, permuted
 from .llvm_memory import Known, Memory, Where
@@ -62,6 +64,11 @@ class Values(Memory):
                 inside[node] = lanes
             stack.pop()
         return [inside[root] for inside, _ in groups]
+
+    def read_forwards(self, stmt: Vector, groups: Sequence[Group]) -> None:
+        """Of rows that are written out, what would be read from the last to the first: in the order in which it lies."""
+        for x in read_backwards(stmt.stores, stmt.axis) if self.nest.kernel.down else ():
+            self.abreast(x, groups)
 
     def _each(self, node: Value, groups: Sequence[Group]) -> list[Lanes]:
         if isinstance(node, Op) and node.op == "rarely":
