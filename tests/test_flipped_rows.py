@@ -120,6 +120,37 @@ def test_transposes_that_run_backwards(shape: tuple[int, ...], flip: Flip) -> No
             assert np.array_equal(stored(turned, x * 3, "add", threads), 2 + turned * 3)
 
 
+SPLIT = (
+    ((1000, 3), 0, lambda x: x[:, ::-1]),
+    ((517, 7), 0, lambda x: x[::-1, ::-1]),
+    ((31, 20, 32, 3), 0, lambda x: x[:, :, ::-1]),
+    ((31, 20, 32, 3), 1, lambda x: x[:, :, ::-1]),
+    ((9, 211, 31), 0, lambda x: x[:, :, ::-1]),
+    ((1000, 4), 0, lambda x: x[:, :3]),
+    ((40, 30, 9), 1, lambda x: x[..., :5]),
+)
+
+
+@pytest.mark.parametrize(("shape", "axis", "view"), SPLIT, ids=lambda x: str(x) if not callable(x) else "")
+def test_what_is_left_of_folds_is_a_statement_of_its_own(
+    shape: tuple[int, ...], axis: int, view: Callable[..., xt.Tensor]
+) -> None:
+    values = view(np.random.default_rng(1).standard_normal(shape).astype("float32"))
+    given = xt.empty(shape)
+    x = view(given)
+    x[...] = xt.asarray(np.ascontiguousarray(values))
+    large = values.astype(np.float64)
+    for threads, bits in ((1, None), (3, None), (1, 256)):
+        with xt.options(num_threads=threads, vector_bits=bits):
+            plan = xt.plan(xt.empty(values.shape), softmax(x, axis))
+        assert plan._code.kernel.rest is not None
+        powers = np.exp(large - large.max(axis, keepdims=True))
+        want = powers / powers.sum(axis, keepdims=True)
+        np.testing.assert_allclose(plan.run().numpy(), want, rtol=1e-5)
+        assert stored(values, softmax(x, axis), "add", threads, bits) == pytest.approx(2 + want, rel=1e-5)
+        assert plan.recompute >= 1
+
+
 def test_a_target_that_is_read_backwards_keeps_what_is_read() -> None:
     values = numbers((300, 3), "float32")
     for at in ((slice(None), slice(None, None, -1)), (slice(None, None, -1), slice(None))):

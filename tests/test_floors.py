@@ -76,6 +76,7 @@ FLOORS = {
         "statement.walk",
         "statement.ways",
         "statement.alone",
+        "statement.plain",
         "statement.pieces",
         "statement.lines",
         "statement.whole",

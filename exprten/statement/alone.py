@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
 from ..expression.key import Key, leaf_key
 from ..expression.leaf import Leaf
-from ..expression.shape import Layout, Shape, intern_shape
+from ..expression.shape import Layout, Shape
 from ..expression.shape import layout as layout_of
 from .axes import Same, merged
 from .gather import WEAK, Gathered
-from .lying import across
 from .memory_order import Turned
-from .signature import Alone, Ways
+from .signature import FOLDED, Alone, Ways
 from .walk import Given, walked
 from .ways import ways_of
 
@@ -26,7 +25,7 @@ def folds_alone(turned: Turned, numbers: Sequence[int], names: Sequence[str]) ->
     groups = dict[tuple[int, ...], list[int]]()
     for n in turned.found.folds:
         groups.setdefault(own_of(turned.found, n), []).append(n)
-    found = (_alone(*_part(turned.found, folds, numbers), names) for folds in groups.values())
+    found = (_alone(*_folds_of(turned.found, folds, numbers), names) for folds in groups.values())
     return tuple(alone for alone in found if alone)
 
 
@@ -35,41 +34,6 @@ def whole_alone(
 ) -> Alone | None:
     """The same of all that is stored, in scratch if no `target` is given."""
     return _alone(turned.found, numbers, names, keeps=True, target=target)
-
-
-def copy_alone(
-    target: Layout, source: Layout, operands: tuple[int, int], key: Key, names: Sequence[str]
-) -> Alone | None:
-    """How elements of this key's type are copied, in the order in which the target has them; `operands` are the numbers of both, or SCRATCH."""
-    loops, both = list[list[int]](), [target.strides, source.strides]
-    for k in by_target(target):
-        if loops and all(s[loops[-1][-1]] == s[k] * target.shape[k] for s in both):
-            loops[-1].append(k)
-        else:
-            loops.append([k])
-    shape = intern_shape(tuple(prod(target.shape[k] for k in row) for row in loops))
-    layouts = [layout_of(shape, tuple(s[row[-1]] for row in loops)) for s in both]
-    leaf = _scratch(key)
-    found = Gathered(structure=[(leaf.key, 0)], shapes=[shape], leaves=[leaf], layouts=layouts[1:])
-    given = Given(
-        found=found, layouts=layouts, same=None, joined=None, reverse=False, loops=None, cpu=True, apart=True, numbers=[1],
-    )  # fmt: skip
-    walk = walked(given)
-    if len(walk.axes) < len(loops):
-        return None
-    known = {f"n{n}": names[loops[k][0]] if len(loops[k]) == 1 else None for n, k in enumerate(walk.axes)}
-    ways = ways_of(given, walk, (), across(walk.axes, walk.extents, walk.strides[1:]))
-    flat, renamed = ways.flat, _renamed(ways, walk.axes, known)
-    if flat and renamed:
-        columns, rows = (tuple(walk.axes.index(k) for k in each) for each in (flat.columns, flat.rows))
-        direct = flat.direct and replace(flat.direct, rows=tuple(walk.axes.index(k) for k in flat.direct.rows))
-        exact = tuple((walk.axes.index(k), many) for k, many in flat.exact)
-        renamed = replace(
-            renamed, flat=replace(flat, columns=columns, rows=rows, within=(), direct=direct, exact=exact)
-        )
-    return (
-        Alone(operands, (), tuple(tuple(names[j] for j in loops[k]) for k in walk.axes), renamed) if renamed else None
-    )
 
 
 def own_axes(shape: Shape) -> tuple[int, ...]:
@@ -82,9 +46,11 @@ def own_of(found: Gathered, n: int) -> tuple[int, ...]:
     return own_axes(found.shapes[n] or ())
 
 
-def _part(found: Gathered, folds: Sequence[int], numbers: Sequence[int]) -> tuple[Gathered, list[int]]:
-    """What computes some Reduces of the same axes, and numbers of its operands. Other Reduces that they need are operands, as they were stored."""
-    kept, stack = set[int](), list(folds)
+def part_of(
+    found: Gathered, roots: Sequence[int], folds: Collection[int], numbers: Sequence[int]
+) -> tuple[Gathered, list[int]]:
+    """What computes some entries, and these Reduces among them, and numbers of its operands. Other Reduces that they need are operands, as they were stored."""
+    kept, stack = set[int](), list(roots)
     while stack:
         n = stack.pop()
         key, *more = found.structure[n]
@@ -97,8 +63,8 @@ def _part(found: Gathered, folds: Sequence[int], numbers: Sequence[int]) -> tupl
         at[n] = len(part.structure)
         if key.op == "leaf" or (key.op == "reduce" and n not in folds):
             known = key.op == "reduce"
-            views.append(-1 - n if known else numbers[more[0]])
-            part.leaves.append(_scratch(key) if known else found.leaves[more[0]])
+            views.append(FOLDED - n if known else numbers[more[0]])
+            part.leaves.append(scratch(key) if known else found.leaves[more[0]])
             part.layouts.append(packed(found.shapes[n] or ()) if known else found.layouts[more[0]])
             part.structure.append((part.leaves[-1].key, len(part.leaves) - 1))
         else:
@@ -106,6 +72,12 @@ def _part(found: Gathered, folds: Sequence[int], numbers: Sequence[int]) -> tupl
             part.structure.append((key, *(WEAK if ref == WEAK else at[ref] for ref in refs), *others))
         part.shapes.append(found.shapes[n])
     part.folds, part.counters = ([at[n] for n in each if n in at] for each in (folds, found.counters))
+    return part, views
+
+
+def _folds_of(found: Gathered, folds: Sequence[int], numbers: Sequence[int]) -> tuple[Gathered, list[int]]:
+    """What computes some Reduces of the same axes, as one value, and numbers of its operands."""
+    part, views = part_of(found, folds, folds, numbers)
     keys = [found.structure[n][0] for n in folds]
     every = Key("alone", keys[0].dtype, keys[0].device, keys, tuple(k.dtype for k in keys))
     part.structure.append((every, *part.folds))
@@ -113,7 +85,7 @@ def _part(found: Gathered, folds: Sequence[int], numbers: Sequence[int]) -> tupl
     return part, views
 
 
-def _scratch(key: Key) -> Leaf:
+def scratch(key: Key) -> Leaf:
     """An operand of which nothing is known but its type."""
     leaf = Leaf()
     leaf.key = leaf_key("leaf", key.dtype, key.device)
@@ -127,7 +99,7 @@ def packed(shape: Shape) -> Layout:
 
 def by_target(target: Layout) -> list[int]:
     """The axes that have more than one element, in the order of memory."""
-    return sorted(own_axes(target.shape), key=lambda k: -target.strides[k])
+    return sorted(own_axes(target.shape), key=lambda k: -abs(target.strides[k]))
 
 
 def _alone(

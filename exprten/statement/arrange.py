@@ -162,7 +162,7 @@ def _beside(walk: Walk) -> list[int]:
 def _known_strides(walk: Walk, ways: Ways) -> set[int]:
     """The strides that a kernel is made for: of packed rows, of few columns, and of blocks."""
     few = [few for _, _, few in ways.first]
-    alone = [each.ways for each in (*ways.rest.alone, *ways.rest.whole)] if ways.rest else []
+    alone = [each.ways for each in ways.rest.every] if ways.rest else []
     few += [way.few for way in alone]
     few += [many for way in alone for _, many in way.within]
     return {
@@ -172,7 +172,6 @@ def _known_strides(walk: Walk, ways: Ways) -> set[int]:
         *(way.packed * way.short or way.narrow for way in alone),
         *(many for way in (ways, *alone) for many in (way.columns, way.columns * way.down)),
         *filter(is_known, few),
-        *((ways.rest.short, ways.rest.columns) if ways.rest else ()),
     } - {0}
 
 

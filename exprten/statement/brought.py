@@ -9,11 +9,13 @@ from math import prod
 
 from exprten_jit import beforehand
 
-from .alone import copy_alone, own_axes, own_of, packed, whole_alone
+from .alone import own_axes, own_of, packed, whole_alone
 from .axes import Place, Same
 from .gather import WEAK
+from .lying import MOST_WOVEN
 from .memory_order import Turned, in_target_order
 from .pieces import FILLED, RUN, Tile, cut, extents_of, is_from_memory, long_tiles, tiles_of
+from .plain import copy_alone
 from .signature import SCRATCH
 from .walk import Given, Walk
 from .whole import FAR_TIMES, fit_pieces, in_pieces, is_dear, is_far, of_any_length, rest_of, uneven_pieces
@@ -31,6 +33,8 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
     (*_, beside, inner), outer = turned.places, stored.places[-1]
     if {inner, outer} & folded:
         return False
+    if has_gaps(turned):
+        return True
     if not is_far(turned):  # of rows that fill no register, where squares are turned without scratch
         row = itertools.takewhile(lambda k: turned.places[k] not in folded, reversed(range(len(shape))))
         few = not is_from_memory(turned) and prod(shape[k] for k in row) <= PART and not is_dear(turned.found)
@@ -38,6 +42,15 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
     if inner == outer:
         return FILLED <= shape[-1] <= COLUMNS and beside in folded and stored.places[-2] not in folded
     return shape[turned.places.index(outer)] >= RUN and shape[-1] <= FILLED
+
+
+def has_gaps(turned: Turned) -> bool:
+    """Whether short rows have gaps between them, of no more than their length, in the one operand that has all axes, and nothing is folded along them."""
+    shape, own = extents_of(turned.found), own_axes(turned.target.shape)
+    if len(own) < 2 or not 1 < shape[-1] <= MOST_WOVEN or any(shape[k] == 1 for k in own[-2:]):
+        return False
+    steps = [view.strides[-2:] for view in turned.found.layouts if own_axes(view.shape) == own]
+    return any(step == 1 and shape[-1] < rows <= 2 * shape[-1] for rows, step in steps)
 
 
 def brought_first(

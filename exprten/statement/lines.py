@@ -10,9 +10,10 @@ from exprten_jit.machine import LINE
 from ..expression.key import Key
 from ..expression.shape import Layout, Shape
 from ..expression.shape import layout as layout_of
-from .alone import by_target, copy_alone, packed
+from .alone import by_target, packed
 from .memory_order import Turned
 from .pieces import Tile, cut, extents_of
+from .plain import copy_alone
 from .signature import LATER, SCRATCH, Alone, Ways
 
 LONG = 512  # elements of a row: of longer ones that are no whole lines the parts at their ends are few

@@ -186,7 +186,7 @@ class _Lowering:
                 tuple(self.params),
                 self.signature.reverse,
                 kernel,
-                **self.signature.of_kernel(self.leaves),
+                **self.signature.of_kernel([leaf.name for leaf in self.leaves]),
             )
             if self.reduce:
                 settle = ordered(kernel)
@@ -211,7 +211,7 @@ class _Lowering:
 
     def _several(self) -> Kernel:
         """Statements one after the other, in one pass: where one reads what another has stored, it takes the value itself."""
-        signature, ways = self.signature, self.signature.of_kernel(self.leaves)
+        signature, ways = self.signature, self.signature.of_kernel([leaf.name for leaf in self.leaves])
         loops = tuple((axis(f"i{k}"), size(f"n{n}")) for n, k in enumerate(signature.axes))
         ndim = len(signature.operands[0].classes) if signature.indexed else len(signature.axes)
         own = tuple(axis(f"i{k}") if k in signature.axes else index(0) for k in range(ndim))

@@ -67,7 +67,7 @@ def rows_reversed(
     for along in axes[:-1]:
         in_rows = [abs(s[rows]) == 1 and s[along] == lengths[rows] for s in strides]
         rest = [s[along] == 0 for s in strides]
-        backwards = any(s[rows] == -1 and row for row, s in zip(in_rows, strides, strict=True))
+        backwards = any(row and s[rows] < 0 for row, s in zip(in_rows, strides, strict=True))
         if in_rows[0] and backwards and lengths[along] > MOST_WOVEN and all(map(any, zip(in_rows, rest, strict=True))):
             order = [*(k for k in axes if k not in (rows, along)), rows, along]
             return order, [lengths[k] for k in order]

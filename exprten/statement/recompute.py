@@ -93,6 +93,11 @@ class Reach:
         saved = self._columns.saved if self._columns else ()
         self._saved = [nest.as_given(value) for leaf, value in saved if leaf not in spread]
         self._axes = [axis for axis, _ in nest.kernel.axes]
+        named, left = (
+            {n.name: a for a, n in nest.kernel.axes if isinstance(n, Size)},
+            self.kernel.rest and self.kernel.rest.left,
+        )
+        self._left = [[named[name] for name in row] for row in left.loops] if left else []  # axes that are taken as one
         self._outer = frozenset(_around_columns(nest.body))
         self._inside = [
             (node, frozenset(walk(*node.bodies))) for node in folds_of(*(s.value for s in nest.kernel.stores))
@@ -106,9 +111,12 @@ class Reach:
         rest, apart = self.kernel.rest, value not in self._early
         whole = rest is not None and bool(rest.whole)  # of which the loops here are a copy's
         if self.kernel.flat is not None and apart and not whole:
-            return self._of_tiles(value.free)
-        if rest is not None and apart and not rest.short and not whole:
-            return frozenset(rest.axes[: _deepest(rest.axes, value.free)])
+            free = value.free | {row[-1] for row in self._left if not value.free.isdisjoint(row)}
+            found = self._of_tiles(free)
+            return found | {axis for row in self._left if row[-1] in found for axis in row}
+        if self._left and apart and not (self.kernel.short or self.kernel.block):
+            most = max((n + 1 for n, row in enumerate(self._left) if not value.free.isdisjoint(row)), default=0)
+            return frozenset(axis for row in self._left[:most] for axis in row)
         if value not in self._known:
             found = value.free
             for node, inside in self._inside:  # inner ones first
@@ -122,7 +130,7 @@ class Reach:
         """The axes that a value is evaluated again for, where some are taken as one; what is evaluated once for a row of a tile counts as for all of it."""
         assert self.kernel.flat is not None, "a kernel with axes that are taken as one"
         (*others, inner), rows = self.kernel.flat.columns, self.kernel.flat.rows
-        loops = self.kernel.rest.axes if self.kernel.rest else self._axes
+        loops = [row[-1] for row in self._left] or self._axes
         outer = [a for a in loops if a not in (*others, inner, *rows)]
         if inner in free:
             return frozenset(self._axes)

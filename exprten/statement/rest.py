@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from math import prod
 
 from exprten_jit.beforehand import room_for
@@ -13,15 +12,14 @@ from exprten_jit.reducers import rounded_up
 
 from ..expression.key import Key
 from ..expression.shape import Layout
-from .alone import folds_alone, own_axes, own_of, packed
+from .alone import folds_alone, own_axes, own_of
 from .axes import TARGET, Folded, Same, count_of, views_of
 from .before import LEAST, names_of
-from .brought import brought_first
+from .brought import brought_first, has_gaps
 from .few import ONE_NUMBER, WRITTEN_ROWS
 from .flat import LEAST as LEAST_ELEMENTS
-from .flat import flat_axes
 from .gather import WEAK, Gathered
-from .lying import MOST_WOVEN, across, fills_squares, moved_rows, rows_apart, writes_out
+from .lying import MOST_WOVEN, fills_squares, writes_out
 from .memory_order import Turned, in_memory_order
 from .orders import folded_by, packed_rows, runs_onto
 from .pieces import (
@@ -40,11 +38,13 @@ from .pieces import (
     square_of,
     turns,
 )
-from .signature import Flat, Rest
+from .plain import left_alone
+from .signature import Rest
 from .walk import Given, Walk
-from .whole import is_better_whole, is_dear, may_be_whole, whole_first
+from .whole import in_pieces, is_better_whole, is_dear, may_be_whole, of_any_length, whole_first
 
 LEAST_APART = 6  # elements of packed rows, of which more follow each other in memory than as they are stored: of fewer all are read at once
+NEAR = 64  # elements that are stored backwards: more are whole vectors
 TURNED = 3  # axes in all: of columns of two that run on squares are turned at once
 
 
@@ -70,7 +70,10 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     if (walk.block or squares) and (onto is None or min(walk.extents) > MOST_WOVEN):
         return walk
     turned = in_memory_order(same, goal)
-    if turned is None or any(goal.strides[k] <= 0 for k in walk.axes) or not is_better_apart(turned):
+    if turned is None or any(goal.strides[k] == 0 for k in walk.axes):
+        return walk
+    other, backwards = is_better_apart(turned) or has_gaps(turned), _backwards(walk, goal)
+    if not (other or backwards):
         return walk
     named = names_of(same, walk.axes, over)
     names = [name for p in turned.places if (name := named.get(p))]
@@ -85,9 +88,22 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     whole = key is not None and may_be_whole(turned, given)
     if whole and (found := brought_first(walk, given, turned, same, named, numbers)):
         return found
-    if key is not None and whole and is_better_whole(turned, first, apart):
+    if not other and not (is_dear(turned.found) or backwards > 1 or _takes_rows(first)):
+        return walk
+    if key is not None and whole and (is_better_whole(turned, first, apart) if other else is_dear(turned.found)):
         return whole_first(walk, given, turned, names, numbers, key, first, apart) or first or walk
     return first or walk
+
+
+def _backwards(walk: Walk, goal: Layout) -> int:
+    """How many elements, or rows of how many, are stored from the last to the first, where they are few; else 0."""
+    steps = (-goal.strides[k] for k in walk.axes)
+    return min((step for step in steps if 1 < step <= NEAR or (step == 1 and walk.extents[-1] <= NEAR)), default=0)
+
+
+def _takes_rows(walk: Walk | None) -> bool:
+    """Whether what is left of a statement takes rows in registers."""
+    return walk is not None and walk.rest is not None and walk.rest.left is not None and walk.rest.left.ways.short > 0
 
 
 def _is_of_few_rows(walk: Walk, given: Given) -> bool:
@@ -146,40 +162,32 @@ def _folds_first_in(
     twice: bool,
 ) -> Walk | None:
     """The same in pieces."""
-    own, (leaves, folds) = own_axes(turned.target.shape), _outside(turned.found)
+    leaves, left = _outside(turned.found)[0], left_alone(cut(turned, tile), given.numbers, names)
+    if left is None:
+        return None
     before, extents, turned = turned, extents_of(turned.found), cut(turned, tile)
-    order = sorted(own, key=lambda k: -turned.target.strides[k])
-    rest, flat = _left(
-        turned.found,
-        [numbers[k] for k in order],
-        [turned.target.shape[k] for k in order],
-        _strides(turned, order, leaves, folds, given),
-        len(given.layouts),
-    )
-    plain = flat is None and not rest.tiles and not rest.short
-    if (plain and (leaves or tile)) or (rest.short and leaves and walk.short and tile):
+    ways = left.ways
+    plain = not (ways.flat or ways.block or ways.short or ways.tiles)
+    if (plain and (leaves or tile)) or (ways.short and leaves and walk.short and tile):
         return None  # all that is not done at once is read again
     alone, uneven = folds_alone(turned, given.numbers, names), [k for k, n in tile.items() if extents[k] % n]
-    exact = any(
-        (rest.squares and tile[k] <= EXACT) or any(is_for(each, names[k], tile[k] <= EXACT) for each in alone)
-        for k in uneven
+    any_length = of_any_length(left, [names[k] for k in uneven])
+    exact = any(is_for(each, names[k], tile[k] <= EXACT) for each in (*alone, any_length) for k in uneven)
+    few = leaves_few(before, tile, near_axes(before.target)) and (
+        ways.flat is None or any(turns(x.ways) for x in alone)
     )
-    few = leaves_few(before, tile, near_axes(before.target)) and (flat is None or any(turns(x.ways) for x in alone))
     alike = exact or few
     if alike and (leaves or not twice or not may_be_alike(before, tile)):
         return None
-    uneven = [] if alike else uneven
-    if flat:
-        flat = flat.of_any_length([numbers[k] for k in uneven])
-    rest = replace(
-        rest,
-        memory=tuple(names),
+    rest = Rest(
+        tuple(names),
         first=_room(turned.found, spaces, names),
         alone=alone,
+        left=left if alike else any_length,
         pieces=tuple(numbers[k] for k in tile),
         alike=alike,
     )
-    return replace(walk, rest=rest, flat=flat, pieces=tuple(tile.values()), short=0, packed=False, beside=False)
+    return in_pieces(walk, rest, tile)
 
 
 def _room(found: Gathered, spaces: Collection[tuple[int, ...]], names: Sequence[str]) -> First:
@@ -197,7 +205,7 @@ def is_better_apart(turned: Turned) -> bool:
     largest = max((own_axes(view.shape) for view in found.layouts), key=len, default=())
     own = [k for k in own_axes(target.shape) if k in largest]
     along = any(largest[-1] in found.structure[n][0].map.axes for n in found.folds)
-    return sorted(own, key=lambda k: -target.strides[k]) != own and (len(largest) > 2 or along)
+    return sorted(own, key=lambda k: -abs(target.strides[k])) != own and (len(largest) > 2 or along)
 
 
 def _outside(found: Gathered) -> tuple[set[int], list[int]]:
@@ -223,51 +231,3 @@ def _spaces(found: Gathered) -> dict[tuple[int, ...], int]:
         out[own] = out.get(own, 0) + max(key.dtype.itemsize, LEAST // 2)
         least[own] = max(least.get(own, 0), LEAST // 2 if alone else LEAST)
     return {own: max(least[own], rounded_up(nbytes)) for own, nbytes in out.items()}
-
-
-def _strides(
-    turned: Turned, order: Sequence[int], leaves: Collection[int], folds: Sequence[int], given: Given
-) -> list[list[int]]:
-    """The strides along some axes of the target, of the operands that what is left is made of, 0 for others, and of what folds come to."""
-    found = turned.found
-    strides = [[0] * len(order) for _ in given.layouts]
-    strides[0] = [turned.target.strides[k] for k in order]
-    for n in leaves:
-        leaf = found.structure[n][1]
-        if given.numbers[leaf]:
-            strides[given.numbers[leaf]] = [found.layouts[leaf].strides[k] for k in order]
-    return [*strides, *([packed(found.shapes[n] or ()).strides[k] for k in order] for n in folds)]
-
-
-def _left(
-    found: Gathered, axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]], operands: int
-) -> tuple[Rest, Flat | None]:
-    """What is left, of axes with these numbers, in the order of the target: of packed rows, or of axes that are taken as one, or neither."""
-    every = list(range(len(axes)))
-    if woven := rows_apart(found, every, extents, strides):
-        return Rest(tuple(axes[k] for k in woven[0]), woven[1][-2]), None
-    if flat := flat_axes(found, every, extents, strides):
-        return Rest(tuple(axes), 0), _renumbered(flat, axes, operands)
-    other = across(every, extents, strides)
-    squares = fills_squares(every, extents, other, found)
-    moved = 0 if other else moved_rows(extents, strides)
-    return Rest(tuple(axes), 0, tiles=bool(other), squares=squares, columns=moved), None
-
-
-def _renumbered(flat: Flat, axes: Sequence[int], operands: int) -> Flat:
-    """With numbers of these axes in place of their positions, and without what folds come to, behind so many operands."""
-
-    def of(each: Sequence[int]) -> tuple[int, ...]:
-        return tuple(axes[k] for k in each)
-
-    def known(each: Sequence[int]) -> tuple[int, ...]:
-        return tuple(n for n in each if n < operands)
-
-    direct = flat.direct and replace(
-        flat.direct, rows=of(flat.direct.rows), down=known(flat.direct.down), within=of(flat.direct.within)
-    )
-    return replace(
-        flat, columns=of(flat.columns), rows=of(flat.rows), within=of(flat.within), direct=direct,
-        along=known(flat.along), down=known(flat.down), paired=known(flat.paired),
-        exact=tuple((axes[k], many) for k, many in flat.exact),
-    )  # fmt: skip

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from exprten_jit import kernel
 from exprten_jit.dtypes import DType
-from exprten_jit.ir import Axis, Leaf, axis, size
+from exprten_jit.ir import Axis, axis, size
 from exprten_jit.kernel import STORED, WHOLE, First
 
 from ..options import Options
@@ -19,6 +19,7 @@ SCRATCH, LATER = (
     -2,
 )  # the numbers of operands that are scratch: of all that is computed, or read, and in the order of the target
 SCRATCHES = {SCRATCH: WHOLE, LATER: STORED}
+FOLDED = -3  # and less: what a Reduce comes to, by its entry
 
 
 @dataclass(frozen=True)
@@ -80,54 +81,73 @@ class Flat:
         flat = replace(self, exact=tuple((k, many) for k, many in self.exact if k not in uneven))
         return replace(flat, paired=(), each=1) if flat.columns[-1] in uneven else flat
 
+    def renumbered(self, at: Mapping[int, int], operands: int) -> Flat:
+        """With these numbers of axes in place of others, and without operands behind so many."""
+
+        def of(each: Sequence[int]) -> tuple[int, ...]:
+            return tuple(at[k] for k in each)
+
+        def known(each: Sequence[int]) -> tuple[int, ...]:
+            return tuple(n for n in each if n < operands)
+
+        direct, tile = self.direct, self.tile
+        return replace(
+            self,
+            columns=of(self.columns),
+            rows=of(self.rows),
+            within=of(self.within),
+            along=known(self.along),
+            down=known(self.down),
+            paired=known(self.paired),
+            direct=direct and replace(direct, rows=of(direct.rows), down=known(direct.down), within=of(direct.within)),
+            exact=tuple((at[k], many) for k, many in self.exact),
+            tile=tile and replace(tile, order=of(tile.order)),
+        )
+
 
 @dataclass(frozen=True)
 class Rest:
     """What is left of a statement when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of
-    memory, `axes` those of what is left, which is of packed rows of `short` elements, if that is not 0, or of rows of `columns`, which are written out. `alone` are those folds that are
-    computed as statements of their own; `tiles` and `squares` are as in Ways. Of the axes `pieces` some elements are computed at a time. Or all that is
+    memory. `alone` are those folds that are computed as statements of their own, and what is `left`, which comes after them, is one as well. Of the axes `pieces` some elements are computed at a time. Or all that is
     stored is computed before, as a statement of its own, into `room` of so many bytes, and copied by another, or two: `whole`, which is made for `exact` extents with these names; or
     all that is read is `brought` before by one. Of `lined` pieces the last one has a line more than it has to store. Pieces that are `alike` have as many elements each.
     """
 
-    axes: tuple[int, ...]
-    short: int
-    memory: tuple[str, ...] = ()
+    memory: tuple[str, ...]
     first: First = ()
     alone: tuple[Alone, ...] = ()
-    tiles: bool = False
-    squares: bool = False
+    left: Alone | None = None
     pieces: tuple[int, ...] = ()
     whole: tuple[Alone, ...] = ()
     brought: bool = False
     lined: bool = False
     exact: tuple[tuple[str, int], ...] = ()
     room: int = 0
-    columns: int = 0
     alike: bool = False
+
+    @property
+    def every(self) -> tuple[Alone, ...]:
+        """All statements."""
+        return (*self.alone, *((self.left,) if self.left else ()), *self.whole)
 
 
 @dataclass(frozen=True)
 class Alone:
     """How all folds of some axes, that read these operands, and folds `known` before, by the names of their extents, are computed before: their loops, outermost first, each by the names of the extents that are
-    taken as one, and what decides how they are scheduled, with positions in `loops` for axes. So too the whole of a statement, and the copy of what it came to.
+    taken as one, and what decides how they are scheduled, with positions in `loops` for axes. So too the whole of a statement, the copy of what it came to, and what is left of
+    one. Axes with extents of names that are `backwards` are walked so.
     """
 
     operands: tuple[int, ...]
     known: tuple[tuple[str, ...], ...]
     loops: tuple[tuple[str, ...], ...]
     ways: Ways
+    backwards: tuple[str, ...] = ()
 
-    def of_kernel(self, leaves: Sequence[Leaf]) -> kernel.Alone:
-        """The same of a kernel with these leaves."""
-        ways, flat = replace(self.ways, flat=None), self.ways.flat
-        names = tuple(SCRATCHES[n] if n < 0 else leaves[n].name for n in self.operands)
-        found = {**ways.of_kernel(()), "onto": ways.onto, "lanes": ways.lanes}
-        if flat:
-            along, down, paired = (tuple(names[n] for n in each) for each in (flat.along, flat.down, flat.paired))
-            direct = flat.direct and (flat.direct.order, flat.direct.rows, tuple(names[n] for n in flat.direct.down))
-            found["flat"] = (flat.columns, flat.rows, along, down, flat.deep, paired, flat.each, direct, flat.exact)
-        return kernel.Alone(names, self.known, self.loops, tuple(found.items()))
+    def of_kernel(self, leaves: Sequence[str]) -> kernel.Alone:
+        """The same of a kernel whose leaves have these names."""
+        names = tuple(SCRATCHES[n] if n < 0 else leaves[n] for n in self.operands)
+        return kernel.Alone(names, self.known, self.loops, tuple(self.ways.of_kernel(names).items()), self.backwards)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,15 +184,15 @@ class Ways:
     cached: bool = False  # all of it stays in the caches
     halved: int = 0  # so often registers are halved
 
-    def of_kernel(self, leaves: Sequence[Leaf]) -> dict[str, Any]:
-        """The same as fields of a kernel with these leaves."""
+    def of_kernel(self, leaves: Sequence[str]) -> dict[str, Any]:
+        """The same as fields of a kernel whose leaves have these names."""
         found = {field.name: getattr(self, field.name) for field in fields(Ways)}
         for key in ("onto", "lanes", "inside"):
             found[key] = None if found[key] is None else axis(f"i{found[key]}")
         for key in ("within", "block"):
             found[key] = tuple((size(name), many) for name, many in found[key])
         if flat := self.flat:
-            along, down, paired = (tuple(leaves[n].name for n in each) for each in (flat.along, flat.down, flat.paired))
+            along, down, paired = (tuple(leaves[n] for n in each) for each in (flat.along, flat.down, flat.paired))
             columns, rows, within = map(_axes, (flat.columns, flat.rows, flat.within))
             exact = tuple((axis(f"i{k}"), many) for k, many in flat.exact)
             found["flat"] = kernel.Flat(columns, rows, along, down, flat.deep, paired, flat.each, within, exact=exact)
@@ -182,7 +202,7 @@ class Ways:
             if direct := flat.direct:
                 rows, down, within = (
                     _axes(direct.rows),
-                    tuple(leaves[n].name for n in direct.down),
+                    tuple(leaves[n] for n in direct.down),
                     _axes(direct.within),
                 )
                 found["flat"] = replace(found["flat"], direct=kernel.Direct(direct.order, rows, down, within))
@@ -193,18 +213,14 @@ class Ways:
             found["rest"] = kernel.Rest(
                 rest.first,
                 rest.memory,
-                _axes(rest.axes),
-                rest.short,
                 alone,
-                rest.tiles,
-                rest.squares,
+                rest.left.of_kernel(leaves) if rest.left else None,
                 pieces,
                 whole,
                 rest.brought,
                 rest.lined,
                 rest.exact,
                 rest.room,
-                rest.columns,
                 rest.alike,
             )
         return found

@@ -171,16 +171,16 @@ def _plain(layouts: Sequence[Layout], loose: bool) -> Walk:
     strides = [[s[k] for k in axes] for s in spread]
     shifts = [0] * len(layouts)
     for k, n in enumerate(extents):
-        if _is_backwards(k, strides, loose):  # every operand turns round with it
+        if is_backwards([s[k] for s in strides], loose):  # every operand turns round with it
             for view, steps in enumerate(strides):
                 shifts[view] += (n - 1) * steps[k]
                 steps[k] = -steps[k]
     return _merged(extents, strides, shifts)
 
 
-def _is_backwards(k: int, strides: Sequence[Sequence[int]], loose: bool) -> bool:
-    """Whether an axis is better walked the other way: the target upwards, or in any order, what lies across it, as rows that are turned are read forwards."""
-    own, steps = strides[0][k], [s[k] for s in strides[1:] if s[k]]
+def is_backwards(strides: Sequence[int], loose: bool) -> bool:
+    """Whether an axis with these strides, the target's first, is better walked the other way: the target upwards, or in any order, what lies across it, as rows that are turned are read forwards."""
+    own, steps = strides[0], [s for s in strides[1:] if s]
     if loose and abs(own) > 1 and not {1, -1}.isdisjoint(steps) and (min(steps) > 0 or max(steps) < 0):
         return max(steps) < 0
     return own < 0

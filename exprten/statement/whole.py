@@ -14,7 +14,7 @@ from exprten_jit.reducers import is_known
 from exprten_jit.vectors import DEAR
 
 from ..expression.key import Key
-from .alone import copy_alone, own_axes, own_of, packed, whole_alone
+from .alone import own_axes, own_of, packed, whole_alone
 from .gather import WEAK, Gathered
 from .lines import breaks_lines, by_scratch, cut_run, may_be_lined, with_line
 from .lying import MOST_WOVEN, TILED
@@ -33,6 +33,7 @@ from .pieces import (
     tiles_of,
     turns,
 )
+from .plain import copy_alone
 from .registers import machine
 from .signature import SCRATCH, Alone, Rest, Ways
 from .walk import Given, Walk
@@ -74,12 +75,13 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
         return True
     found, target, own = turned.found, turned.target, own_axes(turned.target.shape)
     inner = min(own, key=lambda k: target.strides[k])
-    if first is None or first.rest is None:
+    if first is None or first.rest is None or first.rest.left is None:
         few = min(n for n in target.shape if n != 1) < TILED
         return few or (inner != own[-1] if apart else is_from_memory(turned))
     along = any(inner in found.structure[n][0].map.axes for n in found.folds)
-    few = first.rest.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and not along
-    return first.flat is not None or bool(first.pieces) or few
+    ways = first.rest.left.ways
+    few = ways.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and not along
+    return ways.flat is not None or bool(first.pieces) or few
 
 
 def is_dear(found: Gathered) -> bool:
@@ -113,7 +115,8 @@ def whole_first(
     if prod(extents_of(turned.found)) * size <= WIDE_TIMES * room and is_wide():
         room *= WIDE_TIMES
     tiles = tiles_of(turned, room // size, other)
-    better = far and (is_dear(turned.found) or not (apart or (first and first.flat)))
+    flat = first and first.rest and first.rest.left and first.rest.left.ways.flat
+    better = far and (is_dear(turned.found) or not (apart or flat))
     narrow = far and other is not None and stores_few(turned, other)
     longer = long_tiles(turned, FAR_TIMES * room // size, other) if better or narrow else []
     large, small = [(tile, FAR_TIMES * room) for tile in longer], [(tile, room) for tile in tiles]
@@ -222,7 +225,7 @@ def fit_pieces(turned: Turned, tile: Tile, ways: Sequence[Alone], uneven: Sequen
 def rest_of(ways: tuple[Alone, ...], turned: Turned, names: Sequence[str], cuts: Sequence[int], room: int) -> Rest:
     """What a statement as a whole has, the first of these ways computes it, of pieces of axes with these numbers."""
     exact = _exact(turned, ways[0], names)
-    return Rest((), 0, tuple(names), pieces=tuple(cuts), whole=ways, exact=exact, room=room)
+    return Rest(tuple(names), pieces=tuple(cuts), whole=ways, exact=exact, room=room)
 
 
 def in_pieces(walk: Walk, rest: Rest, tile: Tile) -> Walk:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from math import prod
 
 from .folds import folds_of, vector_axis
-from .ir import Axis, Size, Store, Value, index
-from .kernel import Alone, Direct, Flat, Kernel
+from .ir import Axis, Size, Store, Value, axis, index
+from .kernel import Alone, Kernel
 from .rewrite import substitute
 
 
@@ -21,17 +21,13 @@ def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]
         found = [named[name] for name in names]
         zero |= {a: index(0) for a, _ in found[:-1]}
         loops.append((found[-1][0], prod((n for _, n in found), start=index(1))))
-    fields = dict(way.ways)
-    for key in ("onto", "lanes"):
-        fields[key] = None if fields[key] is None else loops[fields[key]][0]
-    if flat := fields["flat"]:
-        columns, rows = (tuple(loops[n][0] for n in each) for each in flat[:2])
-        along, down, deep, paired, each, direct, exact = flat[2:]
-        if direct:
-            order, deeper, running = direct
-            direct = Direct(order, tuple(loops[n][0] for n in deeper), running, ())
-        numbers = tuple((loops[n][0], many) for n, many in exact)
-        fields["flat"] = Flat(columns, rows, along, down, deep, paired, each, (), direct, numbers)
+    fields, at = dict(way.ways), {axis(f"i{n}"): a for n, (a, _) in enumerate(loops)}
+    for key in ("onto", "lanes", "inside"):
+        fields[key] = None if fields[key] is None else at[fields[key]]
+    fields["flat"] = fields["flat"] and fields["flat"].over(at)
+    if way.backwards:
+        turned: dict[Value, Value] = {named[name][0]: named[name][1] - 1 - named[name][0] for name in way.backwards}
+        stores = [replace(s, offset=substitute(s.offset, turned), value=substitute(s.value, turned)) for s in stores]
     folded = folds_of(*(s.value for s in stores))
     if fields["packed"] and not folded:  # rows of so many elements: scratch is known to be packed
         zero[loops[-2][1]] = index(fields["short"])

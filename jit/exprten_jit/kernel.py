@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Literal
 
@@ -57,17 +58,36 @@ class Flat:
     exact: tuple[tuple[Axis, int], ...] = ()
     tile: Tile | None = None
 
+    def over(self, at: Mapping[Axis, Axis]) -> Flat:
+        """With these axes in place of others."""
+
+        def of(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
+            return tuple(at[k] for k in axes)
+
+        direct, tile = self.direct, self.tile
+        return replace(
+            self,
+            columns=of(self.columns),
+            rows=of(self.rows),
+            within=of(self.within),
+            direct=direct and replace(direct, rows=of(direct.rows), within=of(direct.within)),
+            exact=tuple((at[k], many) for k, many in self.exact),
+            tile=tile and replace(tile, order=of(tile.order)),
+        )
+
 
 @dataclass(frozen=True)
 class Alone:
     """How all folds of some axes, that read these leaves, and folds that were `known` before, by the names of their extents, are computed before: their loops,
-    outermost first, each by the names of the extents that are taken as one, and fields of `Kernel`, with positions in `loops` for axes.
+    outermost first, each by the names of the extents that are taken as one, and fields of `Kernel`, with an axis of the name of its position, i0, for each of `loops`. So too the
+    whole of a statement, the copy of what it came to, and what is left of one. Axes with extents of names that are `backwards` are walked so.
     """
 
     leaves: tuple[str, ...]
     known: tuple[tuple[str, ...], ...]
     loops: tuple[tuple[str, ...], ...]
     ways: tuple[tuple[str, Any], ...]
+    backwards: tuple[str, ...] = ()
 
     @property
     def extents(self) -> tuple[str, ...]:
@@ -86,9 +106,8 @@ OWN, START = (
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left of a kernel when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of memory;
-    the `axes` of what is left, which is of packed rows of `short` elements, if that is not 0, or of rows of `columns`, which are written out. `alone` are kernels of their own; `tiles` and `squares`
-    are as in Kernel. Of the axes `pieces` there are PIECE0, PIECE1 … elements at a time: what is computed before has room then. Or all that is stored is computed before,
+    """What is left of a kernel when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of memory; `alone` are kernels of their own,
+    and so is what is `left`. Of the axes `pieces` there are PIECE0, PIECE1 … elements at a time: what is computed before has room then. Or all that is stored is computed before,
     as the first of `whole` says, into `room` of so many bytes, and is then copied, or copied to the order of the target first; where it is `brought`, all that is read is
     copied before it is computed. Of `lined` pieces the last loop has a line more than each has to store. Pieces that are `alike` have as many elements each: the last one begins in the one before,
     and what both have is computed twice.
@@ -96,18 +115,14 @@ class Rest:
 
     first: First
     memory: tuple[str, ...]
-    axes: tuple[Axis, ...]
-    short: int
     alone: tuple[Alone, ...] = ()
-    tiles: bool = False
-    squares: bool = False
+    left: Alone | None = None
     pieces: tuple[Axis, ...] = ()
     whole: tuple[Alone, ...] = ()
     brought: bool = False
     lined: bool = False
     exact: tuple[tuple[str, int], ...] = ()
     room: int = 0
-    columns: int = 0
     alike: bool = False
 
 

@@ -154,7 +154,9 @@ def _groups(stores: Sequence[Store], short: Mapping[Axis, int], inner: Axis) -> 
     for at in every:
         mine = {axis: count for axis, count in short.items() if axis in at.offset.free}
         found = [(steps(at, axis) or 0, count) for axis, count in mine.items()]
-        if (isinstance(at, Load) and at.when is not None) or not (part := packed_part(found, steps(at, inner) or 0)):
+        if (isinstance(at, Load) and at.when is not None) or not (
+            part := packed_part(found, abs(steps(at, inner) or 0))
+        ):
             continue
         axes = list(mine)
         inside, apart = [axes[k] for k in part], [axis for k, axis in enumerate(axes) if k not in part]
@@ -164,7 +166,7 @@ def _groups(stores: Sequence[Store], short: Mapping[Axis, int], inner: Axis) -> 
 
 def packed_part(axes: Sequence[tuple[int, int]], step: int) -> list[int]:
     """Of axes with their strides and extents those along which elements lie side by side, the nearest last, where for the next index of
-    another axis they are as many further as there are, at `step`; else nothing.
+    another axis they are as many further, or back, as there are, `step`; else nothing.
     """
     need, part = 1, list[int]()
     while need < step:

@@ -90,7 +90,7 @@ def vector_over(
     masked = all(steps(x, axis) == 1 for x in rows) and all(dtype.bits in machine.masked_bits for dtype in memory)
     read = {load.leaf for load in loads}
     alone = len(kernel.axes) == len({s.leaf for s in stores}) == 1 and low is index(0) and stores[0].leaf not in read
-    apart = max((steps(x, axis) or 1 for x in places), default=1) if kernel.short or kernel.down else 1
+    apart = max((abs(steps(x, axis) or 1) for x in places), default=1) if kernel.short or kernel.down else 1
     in_rows = unit or (kernel.written and all(steps(s, axis) in (1, kernel.written) for s in stores))
     streams = machine.streams and not (kernel.cached or kernel.reverse)
     stream = streams and in_rows and alone and all(s.leaf.dtype is not BOOL for s in stores)

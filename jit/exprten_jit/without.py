@@ -22,7 +22,7 @@ Named = Mapping[str, tuple[Axis, Size]]  # axes with their extents, by the names
 
 def without_folds(kernel: Kernel) -> Beforehand | None:
     """A kernel as what is left of it without folds; nothing where it has none, or there is no room for some."""
-    rest, extents = kernel.rest, dict(kernel.axes)
+    rest = kernel.rest
     if rest is None:
         return None
     pieces = pieces_of(kernel)
@@ -35,29 +35,12 @@ def without_folds(kernel: Kernel) -> Beforehand | None:
     )
     if rest.whole:
         return (_brought if rest.brought else _copied)(kernel, pieces)
-    axes = tuple((a, extents[a]) for a in rest.axes)
+    assert rest.left is not None, "what is left of a statement"
     found = beforehand(replace(kernel, first=rest.first), every=True)
     if found is None or found.kernel is None or folds_of(*(store.value for store in found.kernel.stores)):
         return None
-    exact: dict[Value, Value] = {axes[-2][1]: index(rest.short)} if rest.short else {}
-    exact |= {axes[-1][1]: index(rest.columns)} if rest.columns else {}
-    left = replace(
-        found.kernel,
-        axes=axes,
-        stores=tuple(replace(store, value=substitute(store.value, exact)) for store in found.kernel.stores),
-        short=rest.short,
-        packed=rest.short > 0,
-        tiles=rest.tiles,
-        squares=rest.squares,
-        rest=None,
-        few=0,
-        low=False,
-        narrow=0,
-        down=0,
-        columns=rest.columns,
-        onto=None,
-    )
-    return replace(found, kernel=left, pieces=pieces)
+    left = as_own(rest.left, found.kernel.stores, [*_named(kernel).values()], kernel)
+    return replace(found, kernel=replace(left, cached=kernel.cached), pieces=pieces)
 
 
 def _named(kernel: Kernel) -> dict[str, tuple[Axis, Size]]:

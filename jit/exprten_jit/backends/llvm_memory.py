@@ -183,7 +183,19 @@ class Memory(Some):
         assert form is not None, "rows lie at regular distances"
         for part in form:
             self.value(part, known, None)
-        return self._pointer(leaf.name, leaf.dtype, self._offset(form, known, where))
+        first = self._offset(form, known, where)
+        if self.is_backwards(at, where):
+            first = self.text.index("sub", first, (where.count - 1) * len(offsets))
+        return self._pointer(leaf.name, leaf.dtype, first)
+
+    def is_backwards(self, at: Load | Store, where: Where) -> bool:
+        """Whether the rows of a group lie from the last to the first."""
+        return (steps(at, where.axis) or 0) < 0
+
+    def in_order(self, columns: Sequence[Lanes], at: Load | Store, where: Where) -> list[Lanes]:
+        """The columns of a group, whose lanes are turned round where rows lie from the last to the first."""
+        order = range(where.count)[::-1]
+        return [self._shuffled(x, x, order) for x in columns] if self.is_backwards(at, where) else list(columns)
 
     def _group_places(self, at: Load | Store, known: Known, where: Where) -> list[str]:
         """The addresses of the vectors that hold rows."""
@@ -197,7 +209,8 @@ class Memory(Some):
         if self._in_halves(leaf, len(offsets), where):
             self._load_halves(node, known, where)
             return known[node]
-        for offset, column in zip(offsets, unwoven(self._group_parts(node, known, where), self._shuffled), strict=True):
+        columns = unwoven(self._group_parts(node, known, where), self._shuffled)
+        for offset, column in zip(offsets, self.in_order(columns, node, where), strict=True):
             known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
         return known[node]
 
@@ -206,14 +219,14 @@ class Memory(Some):
         dtype, kind = node.leaf.dtype, self._memory(node.leaf.dtype, where)
         places = self._group_places(node, known, where)
         if where.mask is not None:
-            found = zip(places, self._group_masks(where, len(places)), strict=True)
+            found = zip(places, self._group_masks(node, where, len(places)), strict=True)
             return [self._masked_load(place, dtype, mask) for place, mask in found]
         load_of = f"load {kind}, ptr"
         return [self.text.let(f"{load_of} {at}, align {dtype.itemsize}", dtype.memory, where.count) for at in places]
 
-    def _group_masks(self, where: Where, many: int) -> list[Lanes]:
+    def _group_masks(self, at: Load, where: Where, many: int) -> list[Lanes]:
         """For each vector which elements are of rows that exist."""
-        rows = Lanes(str(where.mask), "i1", where.count)
+        (rows,) = self.in_order([Lanes(str(where.mask), "i1", where.count)], at, where)
         every = [n // many for n in range(many * where.count)]
         return [self._shuffled(rows, rows, every[n : n + where.count]) for n in range(0, len(every), where.count)]
 
@@ -241,7 +254,8 @@ class Memory(Some):
             for places in self._halves_at(begin, leaf.dtype, len(offsets), b, side):
                 halves = [t.let(f"{read} {at}, align {leaf.itemsize}", leaf.dtype.memory, side) for at in places]
                 rows.append(self._joined(halves))
-            for offset, column in zip(offsets[b : b + side], crossed(rows, self._shuffled), strict=True):
+            columns = self.in_order(crossed(rows, self._shuffled), node, where)
+            for offset, column in zip(offsets[b : b + side], columns, strict=True):
                 known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
 
     def _lies_apart(self, node: Load, where: Where) -> bool:
@@ -280,7 +294,7 @@ class Memory(Some):
 
     def _group_store(self, store: Store, columns: Sequence[Lanes], known: Known, where: Where) -> None:
         dtype, side = store.leaf.dtype, where.count // 2
-        columns = [self.in_memory(self.widened(x, where.count), dtype) for x in columns]
+        columns = self.in_order([self.in_memory(self.widened(x, where.count), dtype) for x in columns], store, where)
         whole = len(columns) % side == 0 or not self.nest.kernel.shared
         if whole and self._in_halves(store.leaf, len(columns), where):
             self._store_halves(store, columns, known, where)

@@ -27,14 +27,15 @@ class Neighbours(Values):
         for group in dict.fromkeys(self.groups[x.leaf, x.offset] for x in loads):
             pairs = _pairs(roots, group)
             for known, at in each if pairs else ():
-                parts = self._group_parts(load(group[0], group[1][0]), known, at)
+                first = load(group[0], group[1][0])
+                parts = self._group_parts(first, known, at)
                 parts = [self.in_register(x, group[0].dtype) for x in parts]
                 for made in pairs:
                     if len(made[0].args) == 1:
                         parts = [self._made_of(made[0], x) for x in parts]
                     else:
                         parts = [self._of_two(made[0], *halves) for halves in zip(parts[::2], parts[1::2], strict=True)]
-                known.update(zip(pairs[-1], unwoven(parts, self._shuffled), strict=True))
+                known.update(zip(pairs[-1], self.in_order(unwoven(parts, self._shuffled), first, at), strict=True))
 
     def _of_two(self, like: Op, x: Lanes, y: Lanes) -> Lanes:
         """What an operation makes of neighbours."""

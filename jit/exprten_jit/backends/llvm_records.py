@@ -84,6 +84,8 @@ class Records(Neighbours):
         read = groups.pop() if groups else None
         if groups or read is None or read[0].pairs or read[0].dtype is not stores[0].leaf.dtype:
             return None
+        if any(self.is_backwards(x, where) for x in stores) or any(self.is_backwards(x, where) for x in reads):
+            return None
         if [store.offset for store in stores] != list(stored[1]) or len(stored[1]) < 2 or read[0].dtype.wide:
             return None
         levels = _levels([load(read[0], at) for at in read[1]], roots)
