@@ -85,6 +85,27 @@ def test_bits_are_those_of_what_is_copied_first(shape: tuple[int, ...]) -> None:
                 assert one.tobytes() == other.tobytes(), (at, axis)
 
 
+@pytest.mark.parametrize("columns", [2, 3, 7, 12, 15, 16, 31])
+def test_rows_of_what_is_much_text_have_no_number_of_elements(columns: int) -> None:
+    """A kernel for their number would take long to compile: loops over rows of any number have the bits of packed ones, too."""
+
+    def much(x: xt.Expr) -> xt.Expr:
+        return xt.pow(x, 2.3) * xt.sin(x) + xt.tan(x) + xt.log1p(x) * xt.cos(x)
+
+    def much_of(x: np.ndarray) -> np.ndarray:
+        return x**2.3 * np.sin(x) + np.tan(x) + np.log1p(x) * np.cos(x)
+
+    values = np.random.default_rng(0).random((3, 103, columns), np.float32)
+    for at in (np.s_[:, :, ::-1], np.s_[:, ::-1], np.s_[::-1, ::-1, ::-1], np.s_[:, ::-1, : columns - 1]):
+        x, copy = xt.asarray(values)[at], xt.asarray(np.ascontiguousarray(values[at]))
+        for fold in (xt.sum, xt.max, xt.argmin):
+            one, other = (xt.evaluate(fold(much(each), 2)).numpy() for each in (x, copy))
+            assert one.tobytes() == other.tobytes(), (at, fold.__name__)
+        np.testing.assert_allclose(
+            xt.evaluate(xt.sum(much(x), 2)).numpy(), much_of(values[at].astype(float)).sum(2), 1e-5
+        )
+
+
 Flip = Callable[[np.ndarray], np.ndarray]
 
 

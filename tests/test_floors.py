@@ -37,7 +37,7 @@ FLOORS = {
         "vectors",
         "cuts placing keeping within",
         "past flattiles",
-        "flat runs strips tiles",
+        "flat runs strips strung tiles",
         "early repeating without",
         "onward columns squares",
         "schedule work bounds passes",
@@ -187,7 +187,7 @@ def test_every_pattern_names_a_module(package: str) -> None:
 
 # What a class of an emitter leaves to one above it, or does in part.
 FILLED_IN = {
-    llvm_module._Module: {"across", "alone", "items_load", "strip", "value"},
+    llvm_module._Module: {"across", "alone", "items_load", "strip", "strung_load", "value"},
     cuda_emit.Function: {"_by_warp", "_read_parts", "fold", "name", "store_all", "unfolded"},
 }
 

@@ -1625,3 +1625,18 @@ def test_folds_of_four_kinds_in_one_statement(shape, dtype):
 
     with xt.options(max_recompute=1e9):
         np.testing.assert_allclose(xt.evaluate(of(xt, xt.asarray(x))).numpy(), of(np, x.astype(np.float64)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("columns", [2, 3, 5, 6, 7, 9, 11, 13, 15, 17])
+def test_what_is_dear_is_folded_along_rows_of_any_number_of_elements(columns: int, dtype: str) -> None:
+    """Elements come some at a time, of which the last ones of a row may be none: there is room for these, and nothing beside is overwritten."""
+    values = np.random.default_rng(columns).random((309, columns)).astype(dtype)
+    large = values.astype(np.float64)
+    for bits in (None, 128, 256):
+        with xt.options(vector_bits=bits):
+            for fold, of in ((xt.sum, np.sum), (xt.max, np.max)):
+                found = xt.evaluate(fold(xt.sin(xt.asarray(values)), 1)).numpy()
+                np.testing.assert_allclose(found, of(np.sin(large), 1), 1e-5)
+            found = xt.evaluate(xt.sum(xt.tan(xt.asarray(values)) * xt.pow(xt.asarray(values), 2.3), 1)).numpy()
+            np.testing.assert_allclose(found, (np.tan(large) * large**2.3).sum(1), 1e-5)

@@ -22,7 +22,7 @@ from .axes import Same, count_of, extent_of, folded, merged
 from .facing import forwards
 from .gather import WEAK, Gathered, ones
 from .halves import fills_half
-from .lying import TILED, across, stays_cached
+from .lying import MOST_WOVEN, TILED, across, stays_cached
 from .memory_order import in_memory_order
 from .orders import folded_by
 from .registers import are_halved, halves
@@ -67,11 +67,14 @@ def arrange(
         fresh=mode.op is None and not any(n < count for n in leaves),
     )
     walk = walked(given)
-    if _is_for_halves(given, walk):
-        with halves():
-            return again()
+    for_halves = _is_for_halves(given, walk)
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(walk.axes)}, joined) if same else ((), [])
     walk = with_rest(walk, given, over, target.key if mode.op is None and count == 1 else None)
+    if for_halves and not (
+        walk.rest and walk.rest.left and walk.rest.left.ways.strung
+    ):  # rows that are strung together fill whole ones
+        with halves():
+            return again()
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
     other = _across(given, walk, count)
     cached = cpu and stays_cached(walk.extents, [n for _, n in rows], _largest(views, layouts))
@@ -165,13 +168,16 @@ def _known_strides(walk: Walk, ways: Ways) -> set[int]:
     alone = [each.ways for each in ways.rest.every] if ways.rest else []
     few += [way.few for way in alone]
     few += [many for way in alone for _, many in way.within]
+    strung = walk.strung or any(way.strung for way in alone)
     return {
         *(range(2, blocks.MOST + 1) if walk.block or any(way.block for way in alone) else ()),
         walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
         *dict(ways.within).values(),
         *(way.packed * way.short or way.narrow for way in alone),
+        *(-way.short for way in (ways, *alone) if way.packed),
         *(many for way in (ways, *alone) for many in (way.columns, way.columns * way.down)),
         *filter(is_known, few),
+        *(s for steps in walk.strides for s in steps if strung and 1 < abs(s) <= 2 * MOST_WOVEN),
     } - {0}
 
 

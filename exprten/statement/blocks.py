@@ -166,5 +166,5 @@ def _is_block(lanes: Key, block: Sequence[Key], lengths: Mapping[Key, int], step
     """Whether elements are few, and all operands run on along an axis, or in packed parts of a block, as some do."""
     if not 1 < prod(lengths[k] for k in block) <= MOST:
         return False
-    packed = [packed_part([(s.get(k, 0), lengths[k]) for k in block], abs(s.get(lanes, 0))) for s in steps]
-    return any(packed) and all(part or abs(s.get(lanes, 0)) < 2 for part, s in zip(packed, steps, strict=True))
+    packed = [packed_part([(s.get(k, 0), lengths[k]) for k in block], s.get(lanes, 0)) for s in steps]
+    return any(packed) and all(part or s.get(lanes, 0) in (0, 1) for part, s in zip(packed, steps, strict=True))

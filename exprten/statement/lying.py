@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Sequence
-from math import prod
+from math import gcd, prod
 
 from exprten_jit.kernel import Order
 from exprten_jit.machine import LINE
@@ -75,6 +75,26 @@ def rows_reversed(
 
 
 MOST_HALVINGS = 2  # of a long register, one of a small one
+MOST_STRUNG = 8  # vectors that hold whole rows
+
+
+def strung_rows(found: Gathered, extents: Sequence[int], strides: Sequence[Sequence[int]]) -> tuple[int, int] | None:
+    """How many elements rows have that follow each other where they are stored, and are read from the last to the first, or with small gaps between them, so
+    that they are put together in registers; and how often registers are halved, until whole rows fill whole ones.
+    """
+    if len(extents) < 2 or found.several or not 2 <= extents[-1] <= MOST_WOVEN:
+        return None
+    (count, many), steps = extents[-2:], [s[-2:] for s in strides]
+    if [*steps[0]] != [many, 1] or any(abs(row) > 2 * many or abs(each) > 1 for row, each in steps):
+        return None
+    lanes = machine().vector_bits // (8 * widest(found))
+    other = any(row < 0 or row > many for row, _ in steps)
+    plain = all(leaf.key.dtype.kind not in "cb" for leaf in found.leaves)
+    halved = next((n for n in range(MOST_HALVINGS + 1) if count >= (lanes >> n) // gcd(lanes >> n, many) > 0), None)
+    if not other or not plain or halved is None or (halved and are_halved()):
+        return None
+    long = many // gcd(lanes >> halved, many) > MOST_STRUNG and writes_out(prod(extents))
+    return None if long else (many, halved)
 
 
 def halvings(found: Gathered, along: int) -> int:

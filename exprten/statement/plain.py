@@ -62,9 +62,17 @@ def _alone(found: Gathered, target: Layout, operands: Sequence[int], names: Sequ
     known = {f"n{n}": names[loops[k][0]] if len(loops[k]) == 1 else None for n, k in enumerate(walk.axes)}
     ways = ways_of(given, walk, (), across(walk.axes, walk.extents, walk.strides[1:]))
     numbers = tuple(n for n in every if n > FOLDED)
+    known_steps = all(_is_known(steps[-2:], ways.strung) for steps in walk.strides[len(numbers) :])
+    if ways.strung and (len(loops[-1]) > 1 or walk.halved or not known_steps):  # a part has the registers of the whole
+        ways = replace(ways, strung=0)
     renamed = _renamed(ways, walk.axes, known, len(numbers))
     rows = tuple(tuple(names[j] for j in loops[k]) for k in walk.axes)
     return Alone(numbers, (), rows, renamed, tuple(names[k] for k in backwards)) if renamed else None
+
+
+def _is_known(steps: Sequence[int], many: int) -> bool:
+    """Whether a kernel knows how far what a Reduce comes to lies from row to row, and from element to element of so many: by the extent of these alone."""
+    return tuple(map(abs, steps)) in ((0, 0), (0, 1), (1, 0), (many, 1))
 
 
 def _renamed(ways: Ways, axes: Sequence[int], known: Mapping[str, str | None], operands: int) -> Ways | None:

@@ -13,7 +13,7 @@ from exprten_jit.reducers import rounded_up
 from ..expression.key import Key
 from ..expression.shape import Layout
 from .alone import folds_alone, own_axes, own_of
-from .axes import TARGET, Folded, Same, count_of, views_of
+from .axes import TARGET, Folded, Same, count_of, leaves_of, views_of
 from .before import LEAST, names_of
 from .brought import brought_first, has_gaps
 from .few import ONE_NUMBER, WRITTEN_ROWS
@@ -72,7 +72,7 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     turned = in_memory_order(same, goal)
     if turned is None or any(goal.strides[k] == 0 for k in walk.axes):
         return walk
-    other, backwards = is_better_apart(turned) or has_gaps(turned), _backwards(walk, goal)
+    other, backwards = is_better_apart(turned) or has_gaps(turned), _backwards(walk, same, goal)
     if not (other or backwards):
         return walk
     named = names_of(same, walk.axes, over)
@@ -95,15 +95,25 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     return first or walk
 
 
-def _backwards(walk: Walk, goal: Layout) -> int:
-    """How many elements, or rows of how many, are stored from the last to the first, where they are few; else 0."""
-    steps = (-goal.strides[k] for k in walk.axes)
+def _backwards(walk: Walk, same: Same, goal: Layout) -> int:
+    """How many elements, or rows of how many, are stored from the last to the first of those that are read, where they are few; else 0."""
+    if (
+        not walk.axes
+        or walk.short
+        or any(same.of((TARGET, walk.axes[-1])) in folded_by(same, n) for n in same.found.folds)
+    ):
+        return 0
+    leaves = zip(leaves_of(same.found), same.found.layouts, strict=True)
+    n, largest = max(leaves, key=lambda leaf: leaf[1].size)
+    read = {p: step for p, step in zip(same.dims(n), largest.strides, strict=True) if p is not None}
+    steps = (abs(s) for k in walk.axes if (s := goal.strides[k]) * read.get(same.of((TARGET, k)), s) < 0)
     return min((step for step in steps if 1 < step <= NEAR or (step == 1 and walk.extents[-1] <= NEAR)), default=0)
 
 
 def _takes_rows(walk: Walk | None) -> bool:
     """Whether what is left of a statement takes rows in registers."""
-    return walk is not None and walk.rest is not None and walk.rest.left is not None and walk.rest.left.ways.short > 0
+    left = walk.rest.left if walk is not None and walk.rest is not None else None
+    return left is not None and (left.ways.short > 0 or left.ways.strung > 0)
 
 
 def _is_of_few_rows(walk: Walk, given: Given) -> bool:
@@ -167,7 +177,7 @@ def _folds_first_in(
         return None
     before, extents, turned = turned, extents_of(turned.found), cut(turned, tile)
     ways = left.ways
-    plain = not (ways.flat or ways.block or ways.short or ways.tiles)
+    plain = not (ways.flat or ways.block or ways.short or ways.tiles or ways.strung)
     if (plain and (leaves or tile)) or (ways.short and leaves and walk.short and tile):
         return None  # all that is not done at once is read again
     alone, uneven = folds_alone(turned, given.numbers, names), [k for k, n in tile.items() if extents[k] % n]

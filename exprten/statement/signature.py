@@ -183,6 +183,7 @@ class Ways:
     rest: Rest | None = None  # what is left when all folds are computed before
     cached: bool = False  # all of it stays in the caches
     halved: int = 0  # so often registers are halved
+    strung: int = 0  # elements of rows that are taken as one with the axis along which they follow each other
 
     def of_kernel(self, leaves: Sequence[str]) -> dict[str, Any]:
         """The same as fields of a kernel whose leaves have these names."""

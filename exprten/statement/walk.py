@@ -20,7 +20,7 @@ from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
 from .flat import flat_axes
 from .gather import Gathered, widest
-from .lying import LEAST_ACROSS, LONG_SIZES, MOST_WOVEN, halvings, moved_rows, rows_apart, rows_reversed
+from .lying import LEAST_ACROSS, LONG_SIZES, MOST_WOVEN, halvings, moved_rows, rows_apart, rows_reversed, strung_rows
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
@@ -79,6 +79,7 @@ class Walk:
     pieces: tuple[int, ...] = ()  # elements of some of its axes at a time
     columns: int = 0  # elements of moved rows, which are written out
     halved: int = 0  # so often registers are halved
+    strung: int = 0  # elements of rows that are strung together
     pairs: Pairs = field(default_factory=dict)  # rows that are folded inside of another fold
 
 
@@ -96,6 +97,8 @@ def walked(given: Given) -> Walk:
         return walk
     if given.fresh and (far := from_memory(given.found, walk.axes, walk.extents, walk.strides)):
         return replace(walk, flat=far)
+    if strung := strung_rows(given.found, walk.extents, walk.strides):
+        return replace(walk, strung=strung[0], halved=strung[1])
     ways = (find(given.found, walk.axes, walk.extents, walk.strides) for find in (rows_apart, rows_reversed))
     if woven := next(filter(None, ways), None):
         axes, lengths = woven[0], dict(zip(*woven, strict=True))

@@ -39,6 +39,7 @@ def ways_of(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[
         lanes=walk.block.lanes if walk.block else None,
         halved=walk.halved or int(are_halved()),
         flat=walk.flat,
+        strung=walk.strung,
         columns=walk.columns or down.columns,
         rest=walk.rest,
         keeps=bool(same) and given.apart and not given.reverse,

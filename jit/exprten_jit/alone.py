@@ -33,6 +33,8 @@ def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]
         zero[loops[-2][1]] = index(fields["short"])
     if fields["columns"] and len(way.loops[-1]) == 1:
         zero[loops[-1][1]] = index(fields["columns"])
+    if fields["strung"]:
+        zero[loops[-1][1]] = index(fields["strung"])
     block = dict(fields["block"])
     written: dict[Value, Value] = {n: index(block[n]) for _, n in axes if n in block}  # folds count by the extents
     known = zero | written

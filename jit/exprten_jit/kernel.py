@@ -143,7 +143,7 @@ class Kernel:
     others, so many bytes at each place may be kept until then; and as `few` the last number, where all of them run across these columns.
     `flat`: axes that are taken as one. `rest`: what is left when all folds are computed before, where there is room for them. `times`: in so many
     pieces, of which it sees one. `lined`: how many elements of its last loop are a piece's own, and whether rows of the target begin with them: lines that begin in them are stored.
-    `cached`: all of it stays in the caches, and is neither fetched early nor stored past them. `halved`: registers are halved so often, as few elements has the axis along which vectors run, or a row.
+    `cached`: all of it stays in the caches, and is neither fetched early nor stored past them. `strung`: the two innermost axes are taken as one, of rows of so many elements. `halved`: registers are halved so often, as few elements has the axis along which vectors run, or a row.
     """
 
     axes: tuple[tuple[Axis, Value], ...]
@@ -181,6 +181,7 @@ class Kernel:
     lined: tuple[Value, Value] | None = None
     cached: bool = False
     halved: int = 0
+    strung: int = 0
 
     @property
     def every(self) -> Value:

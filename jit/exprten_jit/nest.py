@@ -119,7 +119,7 @@ class Vector:
     holds, a large target that is not read is stored past the caches, of a `peeled` one from the first line on. `ahead` will be read soon, and is fetched where `far` holds, what is
     `near` into the first cache. A `short` one has masked steps only; of a `whole` one the last ends where the row does, if it has a step or more. Of a `woven` one two
     vectors are taken from alternating elements: of a number that is the upper half of a float, one is then a shift away and the other a mask. Elements of `groups` are read together.
-    A part of a row has `lines`, whether the row begins with it and up to where there are elements: past the caches those that begin in it are stored, whole.
+    Of rows of so many elements that are `strung` together there are whole ones in all groups of vectors. A part of a row has `lines`, whether the row begins with it and up to where there are elements: past the caches those that begin in it are stored, whole.
     """
 
     axis: Axis
@@ -139,6 +139,7 @@ class Vector:
     near: bool = False
     peeled: bool = False
     lines: tuple[Value, Value] | None = None
+    strung: int = 0
 
 
 @dataclass(frozen=True)

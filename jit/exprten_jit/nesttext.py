@@ -181,6 +181,7 @@ class _Lines:
             else f"{stmt.lanes} x {stmt.unroll}{' woven' * stmt.woven}, {tail}"
         )
         steps = f" by {many}" if stmt.lanes > 1 else ""
+        steps += f", rows of {stmt.strung} strung together" if stmt.strung else ""
         if stmt.lines:
             steps += f", whole lines from tile to tile, of {self.value(stmt.lines[1])}"
         self.lines.append(f"{pad}for {stmt.axis.name} in {self.value(stmt.low)}..{self.value(stmt.high)}{steps}")

@@ -32,6 +32,7 @@ from .reducers import NARROW_ROW, SHORT, reducer_of
 from .repeating import as_one_row
 from .rewrite import steps, substitute
 from .squares import inside_of, squares_of, taken_apart
+from .strung import strung
 from .tiles import BEGIN, NAMES, NEXT, REACH, SHIFT, Bounds, Tile, as_stored, other_inside, tile_of
 from .unrolled import WRITTEN_OUT, Group, blocked, rows_apart, unrolled
 from .vectors import LEAST_BITS, cheap, computed, cost_of, roots_of, vector_over
@@ -47,6 +48,10 @@ def schedule(kernel: Kernel, machine: Machine) -> Nest:
         if before := without_folds(kernel):
             return _after(before, kernel, machine)
         kernel = replace(kernel, rest=None, flat=None)
+    if kernel.strung:
+        if nest := strung(kernel, machine):
+            return nest
+        kernel = replace(kernel, strung=0)
     if kernel.flat:
         if nest := flattened(kernel, machine):
             return nest

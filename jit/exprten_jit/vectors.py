@@ -78,7 +78,7 @@ def vector_over(
     memory = {node.dtype for node in loads} | {store.leaf.dtype for store in stores}
     if axis is ONE or not _vectorizable(nodes, loads, stores, axis):
         return Vector(axis, low, high, 1, 1, False, stores)
-    widest = _widest(kernel, machine, nodes, stores)
+    widest = widest_bits(kernel, machine, nodes, stores)
     short = kernel.short > 0 and axis is not kernel.axes[-1][0]
     narrow = short and kernel.short <= NARROW_ROW
     lanes = max(1, (min(machine.vector_bits, ROW_BITS) if narrow else machine.vector_bits) // widest)
@@ -141,7 +141,7 @@ def _is_dear(node: Value) -> bool:
     return isinstance(node, Op) and node.op in TABLE and TABLE[node.op].cost >= DEAR
 
 
-def _widest(kernel: Kernel, machine: Machine, nodes: Sequence[Value], stores: Sequence[Store]) -> int:
+def widest_bits(kernel: Kernel, machine: Machine, nodes: Sequence[Value], stores: Sequence[Store]) -> int:
     """Bits of the widest element that is computed or stored; but of rows that are written out, and more than half a register of columns, not of what is only
     converted to be stored: the index that `argmax` gives has twice as many as all that it is made of.
     """

@@ -11,8 +11,8 @@ from ..ir import Fold, Value, local
 from ..nest import Reduce
 from ..reducers import halved, identities, reducer_of
 from .llvm_fetch import Fetching
-from .llvm_memory import Known
 from .llvm_text import Lanes, literal
+from .llvm_where import Known
 
 Row = list[Lanes]  # the accumulators of one fold or of several: one for each body, one fold after the other
 Combine = Callable[[Row, Row], Row]

@@ -19,9 +19,9 @@ from ..reducers import ROW, Order, halved, reducer_of, rounded_up
 from ..strips import BEGIN, FAR_BYTES, STOP
 from .llvm_accumulators import Row
 from .llvm_beside import Groups, Rows
-from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_places import Places
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Items, Known, Where, first_lanes
 
 CACHE_BYTES = 512 << 10  # of a strip that is read again: half a second cache
 SHORTEST = 4  # elements of a row: up to here it is read by columns
@@ -97,13 +97,13 @@ class Across(Places):
         t, folds, count, extent = self.text, [node], where.count, known[node.extent].name
         if where.mask is None:
             self.fetch_rows(node, known, where, range(count))
-        places = [t.reserve(f"[{self.most} x {Lanes('', dtype.memory, count).type}]") for dtype in node.dtypes]
+        group, loads = self.together(node, where)
+        room = -(-self.most // group) * group  # those of the last group that do not exist are stored, too
+        places = [t.reserve(f"[{room} x {Lanes('', dtype.memory, count).type}]") for dtype in node.dtypes]
 
         def join(k: str, half: int) -> None:
             a, b = (self._get(folds, places, x, count) for x in (k, t.index("add", k, half)))
             self._put(folds, places, k, self.combine(node, a, b))
-
-        group, loads = self.together(node, where)
 
         def some(k: str) -> None:
             """`group` elements, of which those that do not exist are the last one again."""

@@ -9,9 +9,9 @@ from ..ir import Load, load
 from ..nest import AtOnce, Stmt
 from ..rewrite import walk
 from .llvm_masked import of_first
-from .llvm_memory import Known, Where
 from .llvm_squares import InRegisters
 from .llvm_text import INDEX_TYPE, Lanes, number
+from .llvm_where import Known, Where
 
 
 class ComputedAtOnce(InRegisters):

@@ -20,8 +20,8 @@ from ..rewrite import affine, steps
 from ..vectors import DEAR, FAR_BYTES, computed, cost_of
 from .llvm_accumulators import Row
 from .llvm_items import InItems
-from .llvm_memory import Items, Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Items, Known, Where
 
 Rows = tuple[Callable[[str], list[Row]], Callable[[str], Row]]  # the rows of a group from index k on; row k
 Fetch = Callable[[str, int], None]  # of so many rows from index k on

@@ -8,9 +8,9 @@ from ..bring import FEWEST_BETWEEN, Bring, Offsets, Spread
 from ..ir import FALSE, TRUE, Store
 from ..machine import LINE
 from ..nest import SECOND
-from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_units import WIDTHS, Units
+from .llvm_where import Known, Where
 
 AT_ONCE = 4  # elements
 

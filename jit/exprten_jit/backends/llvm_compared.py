@@ -12,7 +12,7 @@ from ..nest import Strip, Vector
 from ..reducers import ACROSS, reducer_of
 from ..vectors import FAR_BYTES
 from .llvm_across import Across, Run
-from .llvm_memory import Known, Where
+from .llvm_where import Known, Where
 
 # bits: of narrower elements rows of many columns fill registers, of wider ones four rows fit into them
 NARROW, WIDE = 8, 32

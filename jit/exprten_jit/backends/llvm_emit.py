@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import gcd
 
 from ..bring import Bring, Spread
-from ..ir import TRUE, Load, Value
+from ..ir import TRUE
 from ..machine import LINE
 from ..nest import (
     FIRST,
@@ -33,19 +34,18 @@ from ..nest import (
     Vector,
     statements,
 )
-from ..rewrite import affine, steps, walk
+from ..rewrite import affine, steps
 from .llvm_masked import of_first
-from .llvm_memory import Known, Where
-from .llvm_outer import Outer
+from .llvm_past import PastCaches
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Known, Where
 
 WIDEST_BITS = 512  # of a register
 LEAST_WIDTH = 64  # columns that are always taken at a time
 LAST = 16  # columns of a last block, if there are so many: what fills no vector may be computed one by one
-LEFT = 4  # a quarter of a vector: elements at the end of a row of which fewer are computed one by one
 
 
-class Loops(Outer):
+class Loops(PastCaches):
     """Emits statements; `bounds` are those of loops that run over a part of their axis."""
 
     def __init__(self, nest: Nest, fast_math: bool) -> None:
@@ -226,6 +226,9 @@ class Loops(Outer):
             return
         self.splats = {}
         self.splat_invariants([s.value for s in stmt.stores], stmt.axis, stmt.lanes, known)
+        if stmt.strung:
+            self._strung(stmt, known, low, high)
+            return
         if stmt.whole and stmt.lanes <= self.least:
             self._overlapping(stmt, known, low, high)
             return
@@ -273,6 +276,34 @@ class Loops(Outer):
         t.loop(low, end, stmt.lanes, lambda i: self._single(stmt, known, i, last))
         self._tail(stmt, known, end, high)
 
+    def _strung(self, stmt: Vector, known: Known, low: str, high: str) -> None:
+        """Whole rows, as many as fill whole vectors; the last ones with some that were stored, or, as what is before the first one and behind the last, one
+        element at a time.
+        """
+        t, many, each = self.text, stmt.strung, stmt.strung * stmt.lanes // gcd(stmt.strung, stmt.lanes)
+
+        def whole(count: str, of: int) -> str:
+            return t.index("mul", t.index("udiv", count, of), of)
+
+        def single(i: str) -> None:
+            self._group(stmt, known, i, 1, 1, None)
+
+        def block(i: str) -> None:
+            self._group(stmt, known, i, stmt.lanes, stmt.unroll, None)
+
+        first = t.lesser(whole(t.index("add", low, many - 1), many), high)
+        t.loop(low, first, 1, single)
+        last = t.greater(first, whole(high, many))
+        total = t.index("sub", last, first)
+        end = t.index("add", first, whole(total, each))
+        begin = self._streamed(stmt, known, first, end, end) if stmt.stream else first
+        t.loop(begin, end, each, block)
+        more = t.let(f"icmp slt i64 {end}, {last}", "i1").name
+        enough = t.let(f"icmp sge i64 {total}, {each}", "i1").name
+        again = self._again(stmt, t.let(f"and i1 {more}, {enough}", "i1").name)
+        t.when(again, lambda: block(t.index("sub", last, each)))
+        t.loop(t.select(again, last, end), high, 1, single)
+
     def _written_out(self, stmt: Vector, known: Known, low: int, high: int) -> None:
         """Elements whose number is known: without a loop."""
         whole = low + (high - low) // stmt.lanes * stmt.lanes
@@ -290,45 +321,6 @@ class Loops(Outer):
     def _single(self, stmt: Vector, known: Known, i: str, last: str) -> None:
         """A vector from `i` on, or from `last` where that is before."""
         self._group(stmt, known, self.text.lesser(i, last) if last else i, stmt.lanes, 1, None)
-
-    def _may_again(self, stmt: Vector, total: str) -> str:
-        """Whether a row has as many elements as a vector has lanes, and some of them may be stored again: the last vector ends where the row does, where so many
-        are left that one after the other takes longer; or with a mask, where there are no registers for masks.
-        """
-        t = self.text
-        read = [x for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)]
-        into = dict.fromkeys(store.leaf for store in stmt.stores)
-        given = any(leaf.name in self.given for leaf in into)
-        pairs = any(leaf.pairs for leaf in (*into, *(x.leaf for x in read)))
-        if (given and (self.nest.kernel.shared or pairs)) or any(x.leaf in into for x in read):
-            return "false"
-        may = t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
-        if not stmt.masked:
-            left = t.index("and", total, stmt.lanes - 1)
-            may = t.let(f"and i1 {may}, {t.let(f'icmp sge i64 {left}, {stmt.lanes // LEFT}', 'i1').name}", "i1").name
-        for leaf in into if given else ():
-            may = t.let(f"and i1 {may}, {t.let(f'xor i1 {self.read_again(leaf, read)}, true', 'i1').name}", "i1").name
-        return may
-
-    def _lined(self, stmt: Vector, begins: Value, reach: Value, known: Known, low: str, high: str) -> tuple[str, str]:
-        """From where to where a part of a row is stored: past the caches from its first line to the end of its last one, or up to its `reach`, and that with which
-        a row `begins` from there.
-        """
-        t, line = self.text, LINE // stmt.stores[0].leaf.itemsize
-        assert stmt.stream is not None, "a row that may be stored past the caches"
-        before = self._before_line(stmt, known, low)
-        behind = t.index("and", t.index("sub", before, t.index("sub", high, low)), line - 1)
-        past, whole, end = (self.value(x, known, None).name for x in (stmt.stream, begins, reach))
-        end = t.lesser(t.index("add", high, behind), end)
-        start = t.lesser(t.select(whole, low, t.index("add", low, before)), end)
-        return t.select(past, start, low), t.select(past, end, high)
-
-    def _before_line(self, stmt: Vector, known: Known, low: str) -> str:
-        """Elements before the first line of a target."""
-        t, store, size = self.text, stmt.stores[0], stmt.stores[0].leaf.itemsize
-        start, _ = self.first_place(store, stmt.axis, low, known)
-        address = t.index("sdiv", t.let(f"ptrtoint ptr {start} to i64", INDEX_TYPE).name, size)
-        return t.index("and", t.index("sub", "0", address), LINE // size - 1)
 
     def _peeled(self, stmt: Vector, known: Known, low: str, high: str) -> str:
         """Store up to the first line of the target; those behind it are stored past the caches."""
@@ -367,12 +359,6 @@ class Loops(Outer):
         last = t.select(apply, whole, low)
         t.loop(end, last, stmt.lanes, lambda i: self._group(stmt, known, i, stmt.lanes, 1, None, stream=True))
         return last
-
-    def _stored_past(self) -> None:
-        """Something was stored past the caches, which is ordered by nothing else: the function ends with a fence. In between each would wait for all that is
-        on its way.
-        """
-        self.text.put(f"store i8 1, ptr {self.text.flag()}")
 
     def _tail(self, stmt: Vector, known: Known, low: str, high: str) -> None:
         t = self.text
@@ -431,10 +417,17 @@ class Loops(Outer):
         """`groups` times `lanes` indices from `i`: everything is loaded and computed before anything is stored."""
         first = groups == stmt.unroll and mask is None
         if stmt.far is not None and lanes > 1 and (first or stmt.short or stmt.whole):
-            self.text.when(known[stmt.far].name, lambda: self._fetch_ahead(stmt, known, i, lanes * groups))
+            fetch = (
+                (lambda: self.fetch_strung(stmt, known, i))
+                if stmt.strung
+                else (lambda: self._fetch_ahead(stmt, known, i, lanes * groups))
+            )
+            self.text.when(known[stmt.far].name, fetch)
         woven = stmt.woven and groups > 1
         starts = [(g & -2 if woven else g) * lanes for g in range(groups)]
         places = [Where(stmt.axis, self.text.index("add", i, g), lanes, mask, stream, woven) for g in starts]
+        if stmt.strung and lanes > 1:
+            places = [replace(where, block=(i, g)) for where, g in zip(places, starts, strict=True)]
         each = [(dict(known), where) for where in places]
         if self.records_stored(stmt.stores, each):
             return

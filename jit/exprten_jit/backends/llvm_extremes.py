@@ -13,8 +13,8 @@ from ..ir import Fold, Load, Op, fold, local
 from ..nest import Reduce
 from ..reducers import halved, reducer_of
 from .llvm_accumulators import Accumulators, Row
-from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Known
 
 Elements = Callable[..., Row]  # from an index on; with which mask, and how many
 Quick = tuple[Row, str]  # what all elements make, and whether it is right

@@ -8,13 +8,14 @@ from functools import partial
 from ..early import ON_FURTHER
 from ..ir import Axis, Const, Load
 from ..machine import LINE
-from ..nest import FIRST, SECOND, Fetch, Reduce
+from ..nest import FIRST, SECOND, Fetch, Reduce, Vector
 from ..pairs import lines_of
 from ..rewrite import affine, steps
+from ..strung import places_of
 from ..vectors import computed
-from .llvm_memory import Known, Where
 from .llvm_records import Records
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Known, Where
 
 
 class Fetching(Records):
@@ -46,6 +47,17 @@ class Fetching(Records):
 
     def _fetch_line(self, first: str, locality: int, n: str) -> None:
         self.fetch_bytes(self.text.let(f"getelementptr i8, ptr {first}, i64 {n}", "ptr").name, LINE, locality=locality)
+
+    def fetch_strung(self, stmt: Vector, known: Known, begin: str) -> None:
+        """What lies as far ahead as is fetched of a block."""
+        where = Where(stmt.axis, begin, stmt.lanes, block=(begin, 0))
+        for node in stmt.ahead:
+            lie = places_of(node, stmt.axis)
+            assert lie is not None, "elements that are strung together"
+            places = lie.of(0, stmt.lanes * stmt.unroll)
+            start, size = self.first_of_block(node, begin, lie.many, known, where), node.leaf.dtype.itemsize
+            for low in range(min(places) * size, (max(places) + 1) * size, LINE):
+                self._fetch_line(start, SECOND, str(low))
 
     def fetch_from(
         self, loads: Iterable[Load], known: Known, nbytes: int, further: int = 0, locality: int = SECOND

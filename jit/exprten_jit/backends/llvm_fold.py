@@ -18,9 +18,9 @@ from ..rewrite import affine
 from ..unrolled import Group
 from .llvm_accumulators import Row, bodies_of, dtypes_of
 from .llvm_extremes import Extremes, is_quick, is_sought
-from .llvm_memory import Known, Where
 from .llvm_ops import Elements
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Known, Where
 
 DEPTH = 64  # results of blocks that wait for their partner: enough for 2^64 blocks
 

@@ -12,9 +12,9 @@ from ..pairs import twins
 from ..reducers import is_known, reducer_of
 from ..rewrite import affine
 from ..vectors import by_lanes, computed
-from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_turned import Turned
+from .llvm_where import Items, Known, Where, first_lanes
 
 MOST_ITEMS = 16  # rows at once
 MOST_VECTORS = 4  # that hold a row

@@ -15,10 +15,10 @@ from ..machine import LINE
 from ..nest import Squares
 from ..pairs import twins
 from .llvm_bring import Brought
-from .llvm_memory import Known, Where
 from .llvm_narrow import even_and_odd, side_by_side
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_values import Group
+from .llvm_where import Known, Where
 
 
 @dataclass(frozen=True)

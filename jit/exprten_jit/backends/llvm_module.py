@@ -21,9 +21,10 @@ from ..work import GRAIN, MANY, Range, levels, shared, work
 from .llvm_accumulators import Row
 from .llvm_fold import by_element, groups_of
 from .llvm_masked import in_place
-from .llvm_memory import ZERO_ROW, Known, Where
+from .llvm_memory import ZERO_ROW
 from .llvm_pieces import InPieces
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Known, Where
 
 LEAST = 2  # a part of a fold along vectors is 2 ** 2 blocks at least: their results cost little then
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 from ..ir import Load, Op, Store, Value, load, local
 from ..rewrite import walk
 from ..unrolled import Group
-from .llvm_memory import Known, Where
+from .llvm_strung import Strung
 from .llvm_text import Lanes
-from .llvm_values import Values
+from .llvm_where import Known, Where
 from .llvm_woven import unwoven
 
 
-class Neighbours(Values):
+class Neighbours(Strung):
     """Emits them."""
 
     def fold_neighbours(self, stores: Sequence[Store], each: Sequence[tuple[Known, Where]]) -> None:

@@ -16,9 +16,9 @@ from ..rewrite import affine, walk
 from ..vectors import computed
 from .llvm_accumulators import Row
 from .llvm_beside import Fetch, Lying, nothing_fetched
-from .llvm_memory import Items, Known, Where, first_lanes
 from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Items, Known, Where, first_lanes
 
 Run = Callable[[Sequence[Stmt], Known], None]
 NARROW = 16  # bits: of wider integers a vector holds too few rows for two passes over them, and of these where no lane is left over

@@ -14,8 +14,8 @@ from ..ir import Leaf, Value
 from ..nest import Nest
 from ..work import ENOUGH
 from .llvm_emit import Loops
-from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Text
+from .llvm_where import Known
 
 POOL = "@parallel"
 FEW_LINES = 200  # of a function: what they compute fits into registers

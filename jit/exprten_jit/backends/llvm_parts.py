@@ -14,9 +14,9 @@ from ..nest import ZERO, Columns, Loop, Strip, Vector, statements
 from ..reducers import ARENA, PAIRS, Order
 from ..work import GRAIN, work
 from .llvm_accumulators import Row
-from .llvm_memory import Known
 from .llvm_outline import Outlined
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Known
 
 FAR = 2 << 20  # elements of columns: beyond the caches narrow strips take 2 times as long
 LONG = 8192  # rows

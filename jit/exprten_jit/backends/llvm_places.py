@@ -18,8 +18,8 @@ from ..vectors import computed
 from .llvm_accumulators import Row
 from .llvm_beside import Beside, Lying
 from .llvm_extremes import alone, is_position
-from .llvm_memory import Items, Known
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Items, Known
 
 VECTORS = 8  # of rows, a piece
 LEAST = 16  # pieces: below that the search takes longer than what it saves

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from ..ir import Load, Op, Store, Value, load
 from ..rewrite import walk
 from ..unrolled import Group
-from .llvm_memory import Known, Where, first_lanes
 from .llvm_neighbours import Neighbours
 from .llvm_text import Lanes
+from .llvm_where import Known, Where, first_lanes
 
 REGISTER = 512  # bits: of shorter ones no instruction takes lanes from two at will
 Pair = tuple[int, int]  # elements of a record

@@ -16,8 +16,8 @@ from ..reducers import rows_from
 from ..rewrite import affine, steps
 from ..vectors import FAR_BYTES, computed
 from .llvm_fold import Folds
-from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Known, Where
 
 
 class RowsAhead(Folds):

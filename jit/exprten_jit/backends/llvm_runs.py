@@ -12,8 +12,8 @@ from ..nest import Columns, Loop, Nest, Vector
 from ..reducers import COLUMNS, rounded_up
 from ..rewrite import walk
 from .llvm_at_once import ComputedAtOnce
-from .llvm_memory import Known, Where
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Known, Where
 
 FEWEST, FEWEST_LOW = 16, 4  # lines of rows that are one; of few rows all are soon through
 MOST_COLUMNS = 128  # from there on vectors are full as it is

@@ -13,10 +13,10 @@ from ..nest import Squares
 from ..rewrite import affine, walk
 from ..squares import JOINED_BYTES, PART_BYTES
 from .llvm_lines import Lines, Tile
-from .llvm_memory import Known, Where
 from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_values import Group
+from .llvm_where import Known, Where
 
 FEW_ROWS = (4, 8)  # of a last square: of no more they are turned in parts of a register
 ABREAST = 4  # rows of a square that are computed at once: of all sixteen no register would be left for what is dear

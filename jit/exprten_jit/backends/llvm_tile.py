@@ -11,9 +11,9 @@ from ..machine import LINE
 from ..nest import SIDE, Past, Turn, TurnBack
 from ..rewrite import affine
 from .llvm_compared import Compared
-from .llvm_memory import Known
 from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_where import Known
 
 
 class Tiles(Compared):

@@ -21,9 +21,9 @@ from ..vectors import LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
 from .llvm_extremes import alone, is_position
 from .llvm_lookup import EIGHT
-from .llvm_memory import Known, Where, first_lanes
 from .llvm_rows_ahead import RowsAhead
 from .llvm_text import INDEX_TYPE, Lanes, number
+from .llvm_where import Known, Where, first_lanes
 
 INDEX_BITS = 32  # of where an extreme stands in a row
 SOUGHT_BITS = 1024  # a row of integers of so many is sought through as fast as its indices are kept

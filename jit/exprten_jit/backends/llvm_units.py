@@ -14,8 +14,8 @@ from ..nest import SECOND
 from ..rewrite import substitute, walk
 from ..squares import PART_BYTES
 from .llvm_masked import MOST, of_first
-from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes, number
+from .llvm_where import Known
 from .llvm_words import Words
 
 WIDTHS = (4, 8, 16)  # lanes: of rows of fewer elements fewer are stored at a time

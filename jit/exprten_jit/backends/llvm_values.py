@@ -12,11 +12,13 @@ from ..dtypes import INDEX, DType
 from ..ir import Axis, Component, Const, Fold, Load, Local, Op, Param, Size, Table, Value, components
 from ..nest import Vector
 from ..rewrite import affine
+from ..strung import places_of
 from ..vectors import read_backwards
 from ..vmath.bits import FORMULAS
 from .llvm_lookup import is_permuted, loaded, looked_up, permuted
-from .llvm_memory import Known, Memory, Where
+from .llvm_memory import Memory
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
+from .llvm_where import Known, Where
 
 Group = tuple[Known, Where | None]  # lanes of one vector, and what is known of them
 
@@ -83,6 +85,8 @@ class Values(Memory):
     def _needs(self, node: Value, known: Known, where: Where | None) -> tuple[Value, ...]:
         if isinstance(node, Load) and where is not None and where.items is not None:
             return ()  # where each item lies is computed for itself
+        if isinstance(node, Load) and where is not None and where.block and places_of(node, where.axis):
+            return ()  # where each block begins is computed for itself
         if isinstance(node, Load) and where is not None and where.axis in node.offset.free:
             form = affine(self.first_of(node, where), where.axis)
             if form:

@@ -10,9 +10,9 @@ from ..ir import Value
 from ..rewrite import affine
 from ..squares import PART_BYTES
 from .llvm_masked import MOST
-from .llvm_memory import Known
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_tile import Tiles
+from .llvm_where import Known
 
 
 class Words(Tiles):

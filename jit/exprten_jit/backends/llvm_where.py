@@ -1,0 +1,53 @@
+"""The lanes that are computed: which elements they are, and what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ir import Axis, Value
+from .llvm_text import Lanes
+
+Known = dict[Value, Lanes]  # values are hash-consed: kept by the table, found by identity
+
+
+def first_lanes(some: int, count: int, times: int = 1) -> str | None:
+    """The mask of the first of `count` lanes, so many times; None for all."""
+    lanes = ("i1 true" if k < some else "i1 false" for k in [*range(count)] * times)
+    return None if some == count else f"<{', '.join(lanes)}>"
+
+
+@dataclass(frozen=True)
+class Items:
+    """Lanes of several rows: `width` of each, the first `some` of which exist. `each` knows where a row and its columns begin."""
+
+    row: Axis
+    width: int
+    some: int
+    each: tuple[Known, ...]
+    spread: tuple[int, ...] = ()  # of rows as they lie: which column a lane is of
+    parts: tuple[str, ...] = ()  # of a row: the column that each begins with
+    down: Axis | None = None  # of rows as they lie: the axis along which they follow each other
+
+    @property
+    def mask(self) -> str | None:
+        """Of all lanes, those that exist; None for all."""
+        return first_lanes(self.some, self.width, len(self.each))
+
+
+@dataclass(frozen=True)
+class Where:
+    """The lanes being computed: `count` of them from scalar index `at` along `axis`; `mask` names those that exist. Lanes of `items`
+    begin again for each, those of `parts` at each of these columns: the last part ends with the row, so that all lanes exist. `nothing` is in lanes
+    that are loaded and do not exist. Of a `block` of rows that are strung together: where it begins, and how many elements are before these.
+    """
+
+    axis: Axis
+    at: str
+    count: int
+    mask: str | None = None
+    stream: bool = False
+    woven: bool = False  # with the vector beside it, from alternating elements: `at` is that of the first of the two
+    items: Items | None = None
+    parts: tuple[str, ...] = ()
+    nothing: str = "zeroinitializer"
+    block: tuple[str, int] | None = None
