@@ -99,3 +99,14 @@ def test_padded_rows_of_any_length_have_one_kernel(monkeypatch: pytest.MonkeyPat
         for width, packed in ((8, True), (20, False)):  # of few elements with small gaps there is one for each length
             x = xt.zeros((40, width))[:, :n]
             assert xt.plan(xt.zeros((40, n)), softmax(x, 1))._code.kernel.packed == packed
+
+
+@pytest.mark.parametrize("mode", ["write", "add"])
+def test_squares_read_no_scratch_that_nothing_is_brought_to(mode: str) -> None:
+    """What is one for the outermost axis of the rows is brought before them: such rows are no squares of their own."""
+    x = (np.random.default_rng(0).integers(0, 6, (2000, 33, 4))).astype(np.int16)
+    given, lying = xt.transpose(xt.asarray(x), (1, 2, 0)), x.transpose(1, 2, 0)
+    target = np.ones((4, 33, 2000), np.int16)
+    xt.transpose(xt.asarray(target), (1, 0, 2)).assign(given - xt.max(given, 0, keepdims=True), mode)
+    want = lying - lying.max(0, keepdims=True)
+    assert np.array_equal(target.transpose(1, 0, 2), want + (mode == "add"))

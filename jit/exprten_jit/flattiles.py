@@ -139,7 +139,7 @@ class Tiles:
             turned.append((load(x.into, x.place), x.load))
         loads = [x for x in elements_of([store.value]) if isinstance(x, Load) and COLUMN in x.offset.free]
         known = {x for x, _ in turned}
-        strange = any(x not in known and steps(x, COLUMN) != 1 for x in loads)
+        strange = any(x not in known and steps(x, COLUMN) != 1 for x in loads) or not known <= {*loads}
         sizes = {store.leaf.dtype.itemsize, *(x.leaf.dtype.itemsize for x in loads)}
         if strange or not 0 < len(known) <= MOST_TURNED or len(sizes) > 1 or work_of([store.value]) > CHEAP_ROWS[1]:
             return None
