@@ -54,25 +54,15 @@ def arrange(
     found, goals, same, begin = _merged_folds(found, target.shape, goals, leaves, joined, either)
     first = [n - count for n in range(count, len(operand_of)) if operand_of[n] not in operand_of[:n]]
     views, layouts = [*targets, *(found.leaves[n] for n in first)], [*goals, *(found.layouts[n] for n in first)]
+    fresh = mode.op is None and not any(n < count for n in leaves)
     given = Given(
-        found=found,
-        layouts=layouts,
-        same=same,
-        joined=joined,
-        reverse=reverse,
-        loops=loops,
-        cpu=cpu,
-        apart=apart,
-        numbers=leaves,
-        fresh=mode.op is None and not any(n < count for n in leaves),
-    )
+        found=found, layouts=layouts, same=same, joined=joined, reverse=reverse, loops=loops, cpu=cpu, apart=apart, numbers=leaves, fresh=fresh,
+    )  # fmt: skip
     walk = walked(given)
-    for_halves = _is_for_halves(given, walk)
+    few = _is_for_halves(given, walk)
     over, rows = folded(same, {k: f"n{n}" for n, k in enumerate(walk.axes)}, joined) if same else ((), [])
     walk = with_rest(walk, given, over, target.key if mode.op is None and count == 1 else None)
-    if for_halves and not (
-        walk.rest and walk.rest.left and walk.rest.left.ways.strung
-    ):  # rows that are strung together fill whole ones
+    if few and not _strings_rows(walk):  # which fill whole ones
         with halves():
             return again()
     every, lengths = _extents(walk.axes, walk.extents, targets, joined)
@@ -106,6 +96,12 @@ def _is_for_halves(given: Given, walk: Walk) -> bool:
     """Whether a statement is better planned for halves of registers, and is not yet."""
     same, own = given.same, given.vectors and given.free and not are_halved()
     return same is not None and own and fills_half(walk.axes, same, walk.extents)
+
+
+def _strings_rows(walk: Walk) -> bool:
+    """Whether what is left when folds are computed before has rows that are strung together."""
+    left = walk.rest.left if walk.rest else None
+    return left is not None and left.ways.strung > 0
 
 
 def _across(given: Given, walk: Walk, count: int) -> list[int]:

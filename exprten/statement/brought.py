@@ -11,9 +11,11 @@ from exprten_jit import beforehand
 
 from .alone import own_axes, own_of, packed, whole_alone
 from .axes import Place, Same
+from .few import WRITTEN_ROWS
 from .gather import WEAK
 from .lying import MOST_WOVEN
 from .memory_order import Turned, in_target_order
+from .orders import NARROW
 from .pieces import FILLED, RUN, Tile, cut, extents_of, is_from_memory, long_tiles, tiles_of
 from .plain import copy_alone
 from .signature import SCRATCH
@@ -21,6 +23,7 @@ from .walk import Given, Walk
 from .whole import FAR_TIMES, fit_pieces, in_pieces, is_dear, is_far, of_any_length, rest_of, uneven_pieces
 
 PART = 7  # elements of a row that are less than a register of 256 bits
+PARTS = 8  # elements: rows of several such are read as fast where they lie
 COLUMNS = 48  # of a row at most, where all columns of several rows are folded at once
 
 
@@ -33,7 +36,7 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
     (*_, beside, inner), outer = turned.places, stored.places[-1]
     if {inner, outer} & folded:
         return False
-    if has_gaps(turned):
+    if is_scattered(turned):
         return True
     if not is_far(turned):  # of rows that fill no register, where squares are turned without scratch
         row = itertools.takewhile(lambda k: turned.places[k] not in folded, reversed(range(len(shape))))
@@ -44,13 +47,21 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
     return shape[turned.places.index(outer)] >= RUN and shape[-1] <= FILLED
 
 
-def has_gaps(turned: Turned) -> bool:
-    """Whether short rows have gaps between them, of no more than their length, in the one operand that has all axes, and nothing is folded along them."""
+def is_scattered(turned: Turned) -> bool:
+    """Whether short rows, along which nothing is folded, have gaps between them, of no more than their length, in an operand that has all axes, or are folded
+    from the last to the first.
+    """
     shape, own = extents_of(turned.found), own_axes(turned.target.shape)
-    if len(own) < 2 or not 1 < shape[-1] <= MOST_WOVEN or any(shape[k] == 1 for k in own[-2:]):
+    folded = {k for n in turned.found.folds for k in turned.found.structure[n][0].map.axes}
+    views = [view.strides for view in turned.found.layouts if own_axes(view.shape) == own]
+    if len(own) < 2 or own[-1] in folded or not 1 < shape[own[-1]] <= NARROW:
         return False
-    steps = [view.strides[-2:] for view in turned.found.layouts if own_axes(view.shape) == own]
-    return any(step == 1 and shape[-1] < rows <= 2 * shape[-1] for rows, step in steps)
+    columns = shape[own[-1]]
+    short, tall = columns <= MOST_WOVEN, prod(shape[k] for k in folded) > WRITTEN_ROWS
+    if (short or (tall and columns % PARTS)) and any(steps[k] < 0 for steps in views for k in folded):
+        return True
+    rows = [(steps[own[-2]], steps[own[-1]]) for steps in views]
+    return any(short and step == 1 and columns < row <= 2 * columns for row, step in rows)
 
 
 def brought_first(

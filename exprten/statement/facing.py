@@ -55,8 +55,8 @@ def _backwards(same: Same, target: Layout) -> set[Place | None]:
         return set()
     taken = {p for at in found.folds for p in folded_by(same, at)}
     steps = [(p, step) for p, step in zip(same.dims(n), largest.strides, strict=True) if p is not None]
-    if largest.size == target.size and any(abs(step) == 1 and p in taken for p, step in steps):
-        return set()  # rows are read as rows, and are better stored as they lie
+    if largest.size == target.size and any(p in taken and (abs(step) == 1 or step < 0) for p, step in steps):
+        return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first
     own = {same.of((TARGET, k)) for k, extent in enumerate(target.shape) if extent != 1} - taken - counted_axes(same)
     return {p for p, step in steps if p in own and step < 0}
 

@@ -48,7 +48,7 @@ def rows_apart(
     for rows, along in itertools.permutations(axes, 2):
         if not 2 <= lengths[rows] <= MOST_WOVEN or lengths[along] <= MOST_WOVEN:
             continue
-        in_rows = [s[rows] == 1 and s[along] == lengths[rows] for s in strides]
+        in_rows = [abs(s[rows]) == 1 and abs(s[along]) == lengths[rows] for s in strides]
         across = [s[along] == 1 and s[rows] != 0 for s in strides]
         rest = [s[along] == 0 or (s[along] == 1 and s[rows] == 0) for s in strides]
         if any(in_rows) and any(across) and all(map(any, zip(in_rows, across, rest, strict=True))):
@@ -88,7 +88,7 @@ def strung_rows(found: Gathered, extents: Sequence[int], strides: Sequence[Seque
     if [*steps[0]] != [many, 1] or any(abs(row) > 2 * many or abs(each) > 1 for row, each in steps):
         return None
     lanes = machine().vector_bits // (8 * widest(found))
-    other = any(row < 0 or row > many for row, _ in steps)
+    other = any(row < 0 or row > many or (each < 0 and count <= MOST_WOVEN) for row, each in steps)
     plain = all(leaf.key.dtype.kind not in "cb" for leaf in found.leaves)
     halved = next((n for n in range(MOST_HALVINGS + 1) if count >= (lanes >> n) // gcd(lanes >> n, many) > 0), None)
     if not other or not plain or halved is None or (halved and are_halved()):

@@ -152,9 +152,7 @@ def packed_rows(
         )  # padded ones have a kernel for all lengths
         near = gaps and length < (step if step > 0 else 1 - step) <= 2 * length
         read = view is not target and along == [1] and ((apart and nearer) or near)
-        step = (
-            abs(step) if length < ROW else step
-        )  # in a group, which is taken apart in registers, it may lie backwards
+        step = abs(step) if length < ROW else step  # a group is taken apart in registers, and may lie backwards
         if along and step and (list(map(abs, along)), step) != ([1], length) and abs(step) != 1 and not read:
             return 0
     return length

@@ -15,7 +15,7 @@ from ..expression.shape import Layout
 from .alone import folds_alone, own_axes, own_of
 from .axes import TARGET, Folded, Same, count_of, leaves_of, views_of
 from .before import LEAST, names_of
-from .brought import brought_first, has_gaps
+from .brought import brought_first, is_scattered
 from .few import ONE_NUMBER, WRITTEN_ROWS
 from .flat import LEAST as LEAST_ELEMENTS
 from .gather import WEAK, Gathered
@@ -72,8 +72,9 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     turned = in_memory_order(same, goal)
     if turned is None or any(goal.strides[k] == 0 for k in walk.axes):
         return walk
-    other, backwards = is_better_apart(turned) or has_gaps(turned), _backwards(walk, same, goal)
-    if not (other or backwards):
+    whole = key is not None and may_be_whole(turned, given)
+    other, backwards = is_better_apart(turned), _backwards(walk, same, goal)
+    if not (other or backwards or (whole and is_scattered(turned))):
         return walk
     named = names_of(same, walk.axes, over)
     names = [name for p in turned.places if (name := named.get(p))]
@@ -83,28 +84,23 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     at = {same.of((TARGET, k)): k for k in walk.axes}
     numbers = {n: at[p] for n, p in enumerate(turned.places) if p in at}
     twice = key is not None and 0 not in given.numbers and not given.found.several  # an element may be stored so
-    first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers, twice)
-    apart = _lies_apart(walk, given, same)
-    whole = key is not None and may_be_whole(turned, given)
     if whole and (found := brought_first(walk, given, turned, same, named, numbers)):
         return found
-    if not other and not (is_dear(turned.found) or backwards > 1 or _takes_rows(first)):
+    first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers, twice)
+    apart, dear = _lies_apart(walk, given, same), is_dear(turned.found)
+    if not other and not (backwards and (dear or backwards > 1 or _takes_rows(first))):
         return walk
-    if key is not None and whole and (is_better_whole(turned, first, apart) if other else is_dear(turned.found)):
+    if key is not None and whole and (is_better_whole(turned, first, apart) if other else dear):
         return whole_first(walk, given, turned, names, numbers, key, first, apart) or first or walk
     return first or walk
 
 
 def _backwards(walk: Walk, same: Same, goal: Layout) -> int:
     """How many elements, or rows of how many, are stored from the last to the first of those that are read, where they are few; else 0."""
-    if (
-        not walk.axes
-        or walk.short
-        or any(same.of((TARGET, walk.axes[-1])) in folded_by(same, n) for n in same.found.folds)
-    ):
+    found, inner = same.found, same.of((TARGET, walk.axes[-1])) if walk.axes else None
+    if inner is None or walk.short or not found.layouts or any(inner in folded_by(same, n) for n in found.folds):
         return 0
-    leaves = zip(leaves_of(same.found), same.found.layouts, strict=True)
-    n, largest = max(leaves, key=lambda leaf: leaf[1].size)
+    n, largest = max(zip(leaves_of(found), found.layouts, strict=True), key=lambda leaf: leaf[1].size)
     read = {p: step for p, step in zip(same.dims(n), largest.strides, strict=True) if p is not None}
     steps = (abs(s) for k in walk.axes if (s := goal.strides[k]) * read.get(same.of((TARGET, k)), s) < 0)
     return min((step for step in steps if 1 < step <= NEAR or (step == 1 and walk.extents[-1] <= NEAR)), default=0)

@@ -10,12 +10,14 @@ from ..ir import Leaf, Load, Store, Value, load
 from ..machine import LINE
 from ..nest import Nest
 from ..rewrite import affine, steps
+from .llvm_masked import of_first
 from .llvm_some import Some
 from .llvm_text import Lanes
 from .llvm_where import Known, Where
 from .llvm_woven import blocks_of, crossed, unwoven, woven
 
 TWO_HALVES = 256  # bits of registers of two halves, between which little goes
+FOUR, FOURS = 4, (4, 8)  # elements of rows that do not follow each other, and bytes of one
 FEW_ODD = 5  # elements of rows whose lanes are exchanged in as few steps
 
 
@@ -116,10 +118,14 @@ class Groups(Some):
                 known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
 
     def _lies_apart(self, node: Load, where: Where) -> bool:
-        """Whether lanes are elements of rows that do not follow each other, which are read by half a register, of all of their lanes."""
-        if (node.leaf, node.offset) not in self.apart or where.mask is not None or where.count < 4:
+        """Whether lanes are elements of rows that do not follow each other, which are read by half a register, of all of their lanes, or some elements at a time."""
+        if (node.leaf, node.offset) not in self.apart or where.mask is not None or where.count < FOUR:
             return False
-        bits = where.count * node.leaf.dtype.computed.bits if node.leaf.dtype.memory == node.leaf.dtype.lane else 0
+        dtype = node.leaf.dtype
+        return dtype.memory == dtype.lane and (dtype.itemsize in FOURS or self._by_halves(node, where))
+
+    def _by_halves(self, node: Load, where: Where) -> bool:
+        bits = where.count * node.leaf.dtype.computed.bits
         return bits == TWO_HALVES and where.count // 2 <= len(self.apart[node.leaf, node.offset][1])
 
     def _apart_load(self, node: Load, known: Known, where: Where) -> Lanes:
@@ -131,6 +137,9 @@ class Groups(Some):
             self.value(part, known, None)
         begin, stride = self._pointer(leaf.name, leaf.dtype, self._offset(form, known, where)), known[form[0]].name
         rows = [t.further(begin, leaf.dtype.memory, t.index("mul", stride, r)) for r in range(where.count)]
+        if not self._by_halves(node, where):
+            self._load_fours(leaf, offsets, rows, known)
+            return known[node]
         read = f"load <{side} x {leaf.dtype.memory}>, ptr"
         for b in blocks_of(len(offsets), side):
             places = [t.further(row, leaf.dtype.memory, str(b)) for row in rows]
@@ -139,6 +148,21 @@ class Groups(Some):
             for offset, column in zip(offsets[b : b + side], crossed(joined, self._shuffled), strict=True):
                 known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
         return known[node]
+
+    def _load_fours(self, leaf: Leaf, offsets: Sequence[Value], rows: Sequence[str], known: Known) -> None:
+        """A few elements of each row at a time, which are turned."""
+        t, dtype = self.text, leaf.dtype
+        for b in range(0, len(offsets), FOUR):
+            here = offsets[b : b + FOUR]
+            mask = Lanes(of_first(len(here), FOUR), "i1", FOUR)
+            places = [t.further(row, dtype.memory, str(b)) for row in rows]
+            if len(here) == FOUR:
+                read = f"load <{FOUR} x {dtype.memory}>, ptr"
+                parts = [t.let(f"{read} {at}, align {leaf.itemsize}", dtype.memory, FOUR) for at in places]
+            else:
+                parts = [self._masked_load(at, dtype, mask) for at in places]
+            for offset, column in zip(here, self._turned(parts, FOUR), strict=False):
+                known[load(leaf, offset)] = self.in_register(column, dtype)
 
     def _store_halves(self, store: Store, columns: Sequence[Lanes], known: Known, where: Where) -> None:
         dtype, side, begin = store.leaf.dtype, where.count // 2, self._group_begins(store, known, where)

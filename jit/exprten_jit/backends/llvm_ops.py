@@ -226,6 +226,15 @@ class Operations:
         units = [at + u for at in starts for u in range(half * group // 2, (half + 1) * group // 2, size)]
         return self._shuffled(a, b, [x + n for u in units for x in (u, a.count + u) for n in range(size)])
 
+    def _turned(self, rows: Sequence[Lanes], group: int, unit: int = 1) -> list[Lanes]:
+        """Column j holds element j of all rows, in their order; elements of `unit` lanes."""
+        parts, size = [self._joined(rows[c::group]) for c in range(group)], 1
+        while size < group:
+            pairs = [(parts[k], parts[k + size]) for k in range(group) if not k & size]
+            parts = [self._woven(a, b, group * unit, size * unit, half) for a, b in pairs for half in (0, 1)]
+            size *= 2
+        return parts
+
     def _square(self, rows: list[Lanes], size: int, each: int = 1) -> list[Lanes]:
         """As many vectors as they have elements, of `each` lanes of `size` bytes, turned round: element k of vector n becomes element n of vector
         k. First within the parts of 16 bytes, where that is cheap, then whole parts. Vectors of several squares, a part of 16 bytes of

@@ -371,15 +371,6 @@ class Turned(RowsAhead):
         found = self._turned(rows, group)
         return [found[j] for j in order]
 
-    def _turned(self, rows: Sequence[Lanes], group: int, unit: int = 1) -> list[Lanes]:
-        """Column j holds element j of all rows, in their order; elements of `unit` lanes."""
-        parts, size = [self._joined(rows[c::group]) for c in range(group)], 1
-        while size < group:
-            pairs = [(parts[k], parts[k + size]) for k in range(group) if not k & size]
-            parts = [self._woven(a, b, group * unit, size * unit, half) for a, b in pairs for half in (0, 1)]
-            size *= 2
-        return parts
-
 
 def _is_row(x: Load, node: Fold, where: Where) -> bool:
     dtype = x.leaf.dtype
