@@ -20,6 +20,8 @@ class PastCaches(Outer):
         """Whether a row has as many elements as a vector has lanes, and some of them may be stored again: the last vector ends where the row does, where so many
         are left that one after the other takes longer; or with a mask, where there are no registers for masks.
         """
+        if self._never_again(stmt):
+            return "false"
         t = self.text
         may = t.let(f"icmp sge i64 {total}, {stmt.lanes}", "i1").name
         if not stmt.masked:
@@ -29,16 +31,21 @@ class PastCaches(Outer):
 
     def _again(self, stmt: Vector, may: str) -> str:
         """Whether some elements may be stored again, where they `may` be for other reasons."""
-        t = self.text
+        if self._never_again(stmt):
+            return "false"
+        t, into = self.text, dict.fromkeys(store.leaf for store in stmt.stores)
+        read = [x for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)]
+        for leaf in into if any(leaf.name in self.given for leaf in into) else ():
+            may = t.let(f"and i1 {may}, {t.let(f'xor i1 {self.read_again(leaf, read)}, true', 'i1').name}", "i1").name
+        return may
+
+    def _never_again(self, stmt: Vector) -> bool:
+        """Whether it is known that they may not: they are read, or belong to others, or are parts of pairs."""
         read = [x for x in walk(*(store.value for store in stmt.stores)) if isinstance(x, Load)]
         into = dict.fromkeys(store.leaf for store in stmt.stores)
         given = any(leaf.name in self.given for leaf in into)
         pairs = any(leaf.pairs for leaf in (*into, *(x.leaf for x in read)))
-        if (given and (self.nest.kernel.shared or pairs)) or any(x.leaf in into for x in read):
-            return "false"
-        for leaf in into if given else ():
-            may = t.let(f"and i1 {may}, {t.let(f'xor i1 {self.read_again(leaf, read)}, true', 'i1').name}", "i1").name
-        return may
+        return (given and (self.nest.kernel.shared or pairs)) or any(x.leaf in into for x in read)
 
     def _lined(self, stmt: Vector, begins: Value, reach: Value, known: Known, low: str, high: str) -> tuple[str, str]:
         """From where to where a part of a row is stored: past the caches from its first line to the end of its last one, or up to its `reach`, and that with which
