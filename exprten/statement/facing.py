@@ -1,6 +1,7 @@
 """In which direction the axes of a statement with folds are walked: forwards in what it reads most of, whatever that makes of the target.
 
-An axis that no fold takes, and whose index is no number, may be walked either way, by all operands alike: no bit depends on it.
+An axis that no fold takes, and whose index is no number, may be walked either way, by all operands alike: no bit depends on it. So may one along which folds come to the same
+in any order.
 """
 
 from __future__ import annotations
@@ -8,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from exprten_jit.reducers import TABLE
+
 from ..expression.shape import Layout
 from ..expression.shape import layout as layout_of
 from .axes import TARGET, Place, Same, counted_axes, views_of
+from .few import ONE_NUMBER
 from .gather import WEAK, Gathered
 from .orders import folded_by
 
@@ -57,8 +61,16 @@ def _backwards(same: Same, target: Layout) -> set[Place | None]:
     steps = [(p, step) for p, step in zip(same.dims(n), largest.strides, strict=True) if p is not None]
     if largest.size == target.size and any(p in taken and (abs(step) == 1 or step < 0) for p, step in steps):
         return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first
-    own = {same.of((TARGET, k)) for k, extent in enumerate(target.shape) if extent != 1} - taken - counted_axes(same)
+    ordered = {p for at in found.folds if not _in_any_order(found, at) for p in folded_by(same, at)}
+    free = {same.of((TARGET, k)) for k, extent in enumerate(target.shape) if extent != 1} | taken
+    own = free - ordered - counted_axes(same)
     return {p for p, step in steps if p in own and step < 0}
+
+
+def _in_any_order(found: Gathered, n: int) -> bool:
+    """Whether a Reduce comes to the same in any order."""
+    key = found.structure[n][0]
+    return key.map.reducer in ONE_NUMBER and TABLE[key.map.reducer].exact(key.dtype)
 
 
 def _twice(same: Same, n: int) -> bool:

@@ -88,7 +88,7 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
         return found
     first = None if squares or walk.block else _folds_first(walk, given, turned, names, numbers, twice)
     apart, dear = _lies_apart(walk, given, same), is_dear(turned.found)
-    if not other and not (backwards and (dear or backwards > 1 or _takes_rows(first))):
+    if not (other or dear or backwards > 1 or _takes_rows(first)):
         return walk
     if key is not None and whole and (is_better_whole(turned, first, apart) if other else dear):
         return whole_first(walk, given, turned, names, numbers, key, first, apart) or first or walk
