@@ -270,7 +270,8 @@ def test_a_target_that_lies_across_its_source(dtype):
                 x = xt.asarray(source.array)
                 plan = xt.plan(xt.asarray(out.array), x.T if dtype == "bool" else x.T + xt.asarray(other))
                 plan.run()
-            woven = layout == "contiguous" and shape[1] < 16 < shape[0]  # packed rows, of which vectors are taken apart
+            packed = layout in ("contiguous", "negative")  # whichever way they run
+            woven = packed and shape[1] < 16 < shape[0]  # packed rows, of which vectors are taken apart
             backwards = layout == "negative" and dtype != "bool"  # while the other operand runs forwards
             turned = min(shape) >= 5 and not backwards and not woven
             assert ("turned" in str(plan.nest)) == turned, plan.nest

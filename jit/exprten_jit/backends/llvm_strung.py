@@ -36,6 +36,7 @@ class Strung(Values):
         return self.in_register(found, dtype)
 
     def first_of_block(self, node: Load, begin: str, many: int, known: Known, where: Where) -> str:
+        """The address of the first element of rows of so many."""
         inside: Known = {x: lanes for x, lanes in known.items() if where.axis not in x.free}
         inside[ROW] = self.text.let(f"udiv {INDEX_TYPE} {begin}, {many}", INDEX_TYPE)
         offset = self.value(begins(node, where.axis), inside, None)
