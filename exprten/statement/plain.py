@@ -81,5 +81,6 @@ def _renamed(ways: Ways, axes: Sequence[int], known: Mapping[str, str | None], o
         return None
     at = {k: n for n, k in enumerate(axes)}
     block = tuple((str(known[name]), many) for name, many in ways.block)
+    flat = ways.flat and ways.flat.over(lambda k: at[k], lambda n: n if n < operands else None)
     lanes, inside = (None if k is None else at[k] for k in (ways.lanes, ways.inside))
-    return replace(ways, block=block, lanes=lanes, inside=inside, flat=ways.flat and ways.flat.renumbered(at, operands))
+    return replace(ways, block=block, lanes=lanes, inside=inside, flat=flat)

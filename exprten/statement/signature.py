@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from exprten_jit import kernel
@@ -34,75 +34,9 @@ class Operand:
     classes: tuple[int | None, ...]
 
 
-@dataclass(frozen=True)
-class Direct:
-    """Fields of Flat that are others where no scratch is needed, as a tile may have more elements along a source, and the order of its squares."""
-
-    order: kernel.Order
-    rows: tuple[int, ...]
-    down: tuple[int, ...]
-    within: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Tile:
-    """Fields of `exprten_jit.kernel.Tile`, with numbers for axes."""
-
-    order: tuple[int, ...]
-    columns: int
-    rows: int
-    as_one: bool
-    ahead: int
-
-
-@dataclass(frozen=True)
-class Flat:
-    """Axes of the target, the innermost last, that are taken as one row; others along which something runs on, the nearest last; the
-    operands whose elements follow each other along these, and along those; and whether those others fill a vector. Of the operands that are `paired` the
-    rows of the innermost axis, of `each` elements, follow each other along those others. Loops over axes that are `within` run inside of those over tiles
-    of columns. What is turned may be turned `direct`ly, with no scratch. A kernel is for `exact`ly so many elements of some axes. What comes
-    from memory may have a `tile`.
-    """
-
-    columns: tuple[int, ...]
-    rows: tuple[int, ...]
-    along: tuple[int, ...]
-    down: tuple[int, ...]
-    deep: bool
-    paired: tuple[int, ...] = ()
-    each: int = 1
-    within: tuple[int, ...] = ()
-    direct: Direct | None = None
-    exact: tuple[tuple[int, int], ...] = ()
-    tile: Tile | None = None
-
-    def of_any_length(self, uneven: Collection[int]) -> Flat:
-        """The same for axes of which some have several lengths."""
-        flat = replace(self, exact=tuple((k, many) for k, many in self.exact if k not in uneven))
-        return replace(flat, paired=(), each=1) if flat.columns[-1] in uneven else flat
-
-    def renumbered(self, at: Mapping[int, int], operands: int) -> Flat:
-        """With these numbers of axes in place of others, and without operands behind so many."""
-
-        def of(each: Sequence[int]) -> tuple[int, ...]:
-            return tuple(at[k] for k in each)
-
-        def known(each: Sequence[int]) -> tuple[int, ...]:
-            return tuple(n for n in each if n < operands)
-
-        direct, tile = self.direct, self.tile
-        return replace(
-            self,
-            columns=of(self.columns),
-            rows=of(self.rows),
-            within=of(self.within),
-            along=known(self.along),
-            down=known(self.down),
-            paired=known(self.paired),
-            direct=direct and replace(direct, rows=of(direct.rows), down=known(direct.down), within=of(direct.within)),
-            exact=tuple((at[k], many) for k, many in self.exact),
-            tile=tile and replace(tile, order=of(tile.order)),
-        )
+Direct = kernel.Direct[int, int]  # with numbers of axes and of operands
+Flat = kernel.Flat[int, int]
+Tile = kernel.Tile[int]
 
 
 @dataclass(frozen=True)
@@ -192,21 +126,7 @@ class Ways:
             found[key] = None if found[key] is None else axis(f"i{found[key]}")
         for key in ("within", "block"):
             found[key] = tuple((size(name), many) for name, many in found[key])
-        if flat := self.flat:
-            along, down, paired = (tuple(leaves[n] for n in each) for each in (flat.along, flat.down, flat.paired))
-            columns, rows, within = map(_axes, (flat.columns, flat.rows, flat.within))
-            exact = tuple((axis(f"i{k}"), many) for k, many in flat.exact)
-            found["flat"] = kernel.Flat(columns, rows, along, down, flat.deep, paired, flat.each, within, exact=exact)
-            if tile := flat.tile:
-                tiles = kernel.Tile(_axes(tile.order), tile.columns, tile.rows, tile.as_one, tile.ahead)
-                found["flat"] = replace(found["flat"], tile=tiles)
-            if direct := flat.direct:
-                rows, down, within = (
-                    _axes(direct.rows),
-                    tuple(leaves[n] for n in direct.down),
-                    _axes(direct.within),
-                )
-                found["flat"] = replace(found["flat"], direct=kernel.Direct(direct.order, rows, down, within))
+        found["flat"] = self.flat and self.flat.over(lambda k: axis(f"i{k}"), lambda n: leaves[n])
         if rest := self.rest:
             alone = tuple(each.of_kernel(leaves) for each in rest.alone)
             pieces = _axes(rest.pieces)

@@ -24,7 +24,7 @@ def as_own(way: Alone, stores: Sequence[Store], axes: Sequence[tuple[Axis, Size]
     fields, at = dict(way.ways), {axis(f"i{n}"): a for n, (a, _) in enumerate(loops)}
     for key in ("onto", "lanes", "inside"):
         fields[key] = None if fields[key] is None else at[fields[key]]
-    fields["flat"] = fields["flat"] and fields["flat"].over(at)
+    fields["flat"] = fields["flat"] and fields["flat"].over(lambda a: at[a], str)
     if way.backwards:
         turned: dict[Value, Value] = {named[name][0]: named[name][1] - 1 - named[name][0] for name in way.backwards}
         stores = [replace(s, offset=substitute(s.offset, turned), value=substitute(s.value, turned)) for s in stores]

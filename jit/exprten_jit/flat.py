@@ -73,14 +73,14 @@ def _of_numbers(kernel: Kernel, machine: Machine) -> Nest | None:
     return nest or _nest(kernel, machine, long, None, deep, made, both(past, _in_lines(kernel, long)))
 
 
-def _tiled(kernel: Kernel, machine: Machine, tile: Tile, past: Value | None) -> Nest | None:
+def _tiled(kernel: Kernel, machine: Machine, tile: Tile[Axis], past: Value | None) -> Nest | None:
     """The loop nest with tiles that are given: whole lines of rows that are stored past the caches, but for long ones, of which few are not whole."""
     if past is None or tile.as_one or tile.columns * kernel.stores[0].leaf.itemsize >= LONG_BYTES:
         return _nest(kernel, machine, tile.columns, None, tile.rows, (), past)
     return _nest(kernel, machine, tile.columns, tile.columns, tile.rows, (), past)
 
 
-def _directly(kernel: Kernel, machine: Machine, long: int, direct: Direct) -> Nest | None:
+def _directly(kernel: Kernel, machine: Machine, long: int, direct: Direct[Axis, str]) -> Nest | None:
     """The loop nest with squares that need no scratch; None where something else is brought there, or much is computed."""
     assert kernel.flat is not None, "a kernel with axes to be taken as one"
     flat = replace(kernel.flat, rows=direct.rows, down=direct.down, within=direct.within)

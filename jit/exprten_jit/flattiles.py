@@ -228,7 +228,7 @@ class Tiles:
         stays = index(ROWS) >= count
         return apply("where", stays if outer else both(stays, several), along, found)
 
-    def _further_tile(self, tile: Tile, step: Callable[..., Value]) -> Value:
+    def _further_tile(self, tile: Tile[Axis], step: Callable[..., Value]) -> Value:
         """The same of tiles that are given: along the innermost loop that has several turns."""
         found, chains = index(0), {chain.axes[0][0]: chain for chain in (self.columns, self.rows) if chain}
         for a, extent in ((a, dict(self.original.axes)[a]) for a in tile.order):

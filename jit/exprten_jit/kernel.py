@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from .ir import FALSE, Axis, Leaf, Param, Size, Store, Value, index
+
+A = TypeVar("A")  # an axis, or its number
+B = TypeVar("B")
+N = TypeVar("N")  # the name of a leaf, or the number of an operand
+M = TypeVar("M")
 
 First = tuple[tuple[tuple[str, ...], int, int], ...]  # names of extents, bytes at each place, few columns
 
@@ -16,22 +21,22 @@ Order = Literal["along", "halved", "down"]
 
 
 @dataclass(frozen=True)
-class Direct:
+class Direct(Generic[A, N]):
     """Fields of Flat that are others where no scratch is needed, as a tile may have more elements along a source, and the order of its squares."""
 
     order: Order
-    rows: tuple[Axis, ...]
-    down: tuple[str, ...]
-    within: tuple[Axis, ...]
+    rows: tuple[A, ...]
+    down: tuple[N, ...]
+    within: tuple[A, ...]
 
 
 @dataclass(frozen=True)
-class Tile:
+class Tile(Generic[A]):
     """How tiles of a target that comes from memory are made: in an `order` of loops, in which the first of the columns, and that of the rows, is the loop over tiles;
     so many `columns` and `rows` each, stored `as_one` where these rows follow each other. What is so many tiles `ahead` is fetched.
     """
 
-    order: tuple[Axis, ...]
+    order: tuple[A, ...]
     columns: int
     rows: int
     as_one: bool
@@ -39,41 +44,46 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Flat:
-    """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on; the names of leaves
+class Flat(Generic[A, N]):
+    """Axes of the target, the innermost last, that are taken as one row; others that are taken as one along which something runs on, the nearest last; the names of leaves
     whose elements follow each other along these, and along those; and whether those others fill a vector. Of the leaves that are `paired` the rows of the
     innermost axis, of `each` elements, follow each other along those others. Loops over what is `within` run inside of those over tiles of columns.
     What is turned may be turned `direct`ly, with no scratch. Some axes have `exact`ly so many elements. A `tile` is given for what comes from memory.
     """
 
-    columns: tuple[Axis, ...]
-    rows: tuple[Axis, ...]
-    along: tuple[str, ...]
-    down: tuple[str, ...]
+    columns: tuple[A, ...]
+    rows: tuple[A, ...]
+    along: tuple[N, ...]
+    down: tuple[N, ...]
     deep: bool
-    paired: tuple[str, ...] = ()
+    paired: tuple[N, ...] = ()
     each: int = 1
-    within: tuple[Axis, ...] = ()
-    direct: Direct | None = None
-    exact: tuple[tuple[Axis, int], ...] = ()
-    tile: Tile | None = None
+    within: tuple[A, ...] = ()
+    direct: Direct[A, N] | None = None
+    exact: tuple[tuple[A, int], ...] = ()
+    tile: Tile[A] | None = None
 
-    def over(self, at: Mapping[Axis, Axis]) -> Flat:
-        """With these axes in place of others."""
+    def of_any_length(self, uneven: Collection[A]) -> Flat[A, N]:
+        """The same for axes of which some have several lengths."""
+        flat = replace(self, exact=tuple((k, many) for k, many in self.exact if k not in uneven))
+        return replace(flat, paired=(), each=1) if flat.columns[-1] in uneven else flat
 
-        def of(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
-            return tuple(at[k] for k in axes)
+    def over(self, axis: Callable[[A], B], leaf: Callable[[N], M | None]) -> Flat[B, M]:
+        """With other axes, and other leaves, or without those for which there is none."""
 
-        direct, tile = self.direct, self.tile
-        return replace(
-            self,
-            columns=of(self.columns),
-            rows=of(self.rows),
-            within=of(self.within),
-            direct=direct and replace(direct, rows=of(direct.rows), within=of(direct.within)),
-            exact=tuple((at[k], many) for k, many in self.exact),
-            tile=tile and replace(tile, order=of(tile.order)),
-        )
+        def axes(each: Iterable[A]) -> tuple[B, ...]:
+            return tuple(map(axis, each))
+
+        def leaves(each: Iterable[N]) -> tuple[M, ...]:
+            return tuple(found for n in each if (found := leaf(n)) is not None)
+
+        direct, tile, exact = self.direct, self.tile, tuple((axis(k), many) for k, many in self.exact)
+        return Flat(
+            axes(self.columns), axes(self.rows), leaves(self.along), leaves(self.down), self.deep, leaves(self.paired), self.each, axes(self.within),
+            Direct(direct.order, axes(direct.rows), leaves(direct.down), axes(direct.within)) if direct else None,
+            exact,
+            Tile(axes(tile.order), tile.columns, tile.rows, tile.as_one, tile.ahead) if tile else None,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -175,7 +185,7 @@ class Kernel:
     block: tuple[tuple[Value, int], ...] = ()
     lanes: Axis | None = None
     first: tuple[tuple[tuple[str, ...], int, int], ...] = ()
-    flat: Flat | None = None
+    flat: Flat[Axis, str] | None = None
     rest: Rest | None = None
     times: Value | None = None
     lined: tuple[Value, Value] | None = None
