@@ -130,6 +130,26 @@ def test_rows_with_gaps_have_the_bits_of_packed_ones(columns: int, width: int, d
             assert one.tobytes() == other.tobytes(), (source.shape, at, make.__name__)
 
 
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8"])
+@pytest.mark.parametrize("columns", [2, 3, 4, 7, 8, 11, 16])
+def test_few_columns_are_folded_from_the_last_row_to_the_first(columns: int, dtype: str, bits: int) -> None:
+    chance = np.random.default_rng(0)
+    folds = xt.sum, xt.prod, xt.max, xt.argmax, xt.mean, softmax, scaled
+    for shape in ((23, 13, columns), (3, 6, 34, columns), (1, 700, columns)):
+        for source in (np.round(chance.standard_normal(shape) * 9), chance.choice([0, 1, -1, np.nan, np.inf], shape)):
+            if dtype[0] in "iu" and not np.isfinite(source).all():
+                continue
+            packed = source.astype(dtype)
+            at = (..., slice(None, None, -1), slice(None))
+            given = xt.asarray(packed[at].copy())[at]
+            axis = len(shape) - 2
+            for make in folds if dtype[0] == "f" else folds[:4]:
+                like = np.empty(make(given, axis).shape, str(make(given, axis).dtype))
+                one, other = (stored(like, make(x, axis), "write", 1, bits) for x in (given, xt.asarray(packed)))
+                assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f"), (shape, make.__name__)
+
+
 @pytest.mark.parametrize("flip", [lambda a: a[::-1], lambda a: a[:, ::-1], lambda a: a[::-1, ::-1]])
 @pytest.mark.parametrize("shape", [(65, 1000), (1000, 65), (33, 33), (5, 2000)])
 def test_transposes_that_run_backwards(shape: tuple[int, ...], flip: Flip) -> None:

@@ -167,12 +167,12 @@ def _known_strides(walk: Walk, ways: Ways) -> set[int]:
     strung = walk.strung or any(way.strung for way in alone)
     return {
         *(range(2, blocks.MOST + 1) if walk.block or any(way.block for way in alone) else ()),
-        walk.packed * walk.short or ways.narrow or (ways.few if is_known(ways.few) else 0),
+        walk.packed * walk.short or ways.narrow,
         *dict(ways.within).values(),
         *(way.packed * way.short or way.narrow for way in alone),
         *(-way.short for way in (ways, *alone) if way.packed),
         *(many for way in (ways, *alone) for many in (way.columns, way.columns * way.down)),
-        *filter(is_known, few),
+        *(n * way for n in filter(is_known, [ways.few, *few]) for way in (1, -1)),
         *(s for steps in walk.strides for s in steps if strung and 1 < abs(s) <= 2 * MOST_WOVEN),
     } - {0}
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import prod
 
 from exprten_jit import beforehand
+from exprten_jit.reducers import is_known
 
 from .alone import own_axes, own_of, packed, whole_alone
 from .axes import Place, Same
@@ -49,7 +50,7 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
 
 def is_scattered(turned: Turned) -> bool:
     """Whether short rows, along which nothing is folded, have gaps between them, of no more than their length, in an operand that has all axes, or are folded
-    from the last to the first.
+    from the last to the first; but not where several packed ones are read at once, and nothing dear is made of them.
     """
     shape, own = extents_of(turned.found), own_axes(turned.target.shape)
     folded = {k for n in turned.found.folds for k in turned.found.structure[n][0].map.axes}
@@ -58,7 +59,11 @@ def is_scattered(turned: Turned) -> bool:
         return False
     columns = shape[own[-1]]
     short, tall = columns <= MOST_WOVEN, prod(shape[k] for k in folded) > WRITTEN_ROWS
-    if (short or (tall and columns % PARTS)) and any(steps[k] < 0 for steps in views for k in folded):
+    at_once = is_known(columns) and not is_dear(turned.found)
+    upwards = {
+        steps[k] == -columns and steps[own[-1]] == 1 and at_once for steps in views for k in folded if steps[k] < 0
+    }
+    if (short or (tall and columns % PARTS)) and False in upwards:
         return True
     rows = [(steps[own[-2]], steps[own[-1]]) for steps in views]
     return any(short and step == 1 and columns < row <= 2 * columns for row, step in rows)

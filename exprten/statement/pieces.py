@@ -24,6 +24,7 @@ EXACT = 64  # elements: of an axis of so few kernels may be for their number
 RUN = 128  # elements that are to follow each other in memory, in a piece of what is not in the second cache
 LEAST_RUN = 96  # and do at least
 LEAST_LONG = LEAST_RUN, 48  # elements that are to do so, and in the target, where else there are few of these
+READ_ON = 512  # elements that follow each other in memory: of more it does not matter how many more
 MANY = 8  # pieces: of an axis of so many one may be shorter than the others
 STREAMED_RUN, LITTLE = 512, 16  # in pieces of folds alone, which take so many elements for each that they store
 FEWEST_RUN = 16  # in those of any
@@ -185,9 +186,14 @@ def is_long(turned: Turned, tile: Tile, least: tuple[int, int] | None = None) ->
 
 
 def long_tiles(turned: Turned, room: int, other: Tile | None = None) -> list[Tile]:
-    """Tiles where they do; or nearly so, where in another tile the elements that follow each other in the target fill no squares."""
+    """Tiles where they do; or nearly so, where in another tile the elements that follow each other in the target fill no squares. None where in that
+    one more than twice as many do in memory, up to some KiB.
+    """
     least = LEAST_LONG if other is not None and stores_few(turned, other) else None
-    return [tile for tile in tiles_of(turned, room, other) if is_long(turned, tile, least)]
+    shape, target = extents_of(turned.found), turned.target
+    enough = 0 if other is None else min(READ_ON, _run(shape, other, target) // 2)
+    found = (tile for tile in tiles_of(turned, room) if is_long(turned, tile, least))
+    return [tile for tile in found if _run(shape, tile, target) >= enough]
 
 
 def square_tiles(turned: Turned, room: int) -> list[Tile]:

@@ -29,7 +29,6 @@ from .pieces import (
     leaves_few,
     long_tiles,
     square_tiles,
-    stores_few,
     tiles_of,
     turns,
 )
@@ -38,7 +37,9 @@ from .registers import machine
 from .signature import SCRATCH, Alone, Rest, Ways
 from .walk import Given, Walk
 
-FAR_TIMES = 4  # as much room for what comes from memory, where a thread has so much stack
+FAR_TIMES = (
+    8  # as much room for what comes from memory, where a thread has so much stack: what is stored at a time is longer
+)
 WIDE_TIMES = 2  # as much for all that is stored, where the second cache is larger
 FILLED_ROOM = 0.8  # of room for pieces that have a line more
 LEAST_STACK = 2 << 20  # bytes
@@ -114,14 +115,10 @@ def whole_first(
     room, size, far = beforehand.WHOLE_ROOM, key.dtype.itemsize, is_far(turned)
     if prod(extents_of(turned.found)) * size <= WIDE_TIMES * room and is_wide():
         room *= WIDE_TIMES
-    tiles = tiles_of(turned, room // size, other)
-    flat = first and first.rest and first.rest.left and first.rest.left.ways.flat
-    better = far and (is_dear(turned.found) or not (apart or flat))
-    narrow = far and other is not None and stores_few(turned, other)
-    longer = long_tiles(turned, FAR_TIMES * room // size, other) if better or narrow else []
-    large, small = [(tile, FAR_TIMES * room) for tile in longer], [(tile, room) for tile in tiles]
+    longer = long_tiles(turned, FAR_TIMES * room // size, other) if far else []
     made = _Made(walk, given, turned, names, numbers, key, far)
-    every = [*large, *([] if large else small)] if better else [*small, *large]
+    every = [(tile, FAR_TIMES * room) for tile in longer]
+    every = every or [(tile, room) for tile in tiles_of(turned, room // size, other)]
     if not every and far and apart and first is None:  # each element would be stored by itself
         every = [(tile, FAR_TIMES * room) for tile in square_tiles(turned, FAR_TIMES * room // size)]
     found = next(filter(None, (made.in_pieces(*each) for each in every)), None)
@@ -158,11 +155,24 @@ class _Made:
         """All computed into so many bytes, and copied to the target: where rows of it are cut, and are no other rows in memory, in whole lines."""
         found, names, key = cut(self.turned, tile), self.names, self.key
         run = cut_run(found.target, tile) if self.far and may_be_lined(key) else []
-        copy = copy_alone(found.target, packed(found.target.shape), (0, SCRATCH), key, names)
+        copy = self._in_squares(tile) or copy_alone(found.target, packed(found.target.shape), (0, SCRATCH), key, names)
         rows = copy is not None and bool(run) and _is_of_rows(copy, names[run[0]])
         if copy and (more := with_line(self.turned, tile, run, key, room) if rows else None):
             return self._walk(tile, more, (copy,), room, run[0])
         return self._walk(tile, found, (copy,) if copy else (), room)
+
+    def _in_squares(self, tile: Tile) -> Alone | None:
+        """How all is copied from memory to memory, where that is in squares, which know nothing of how many there are of the axes that are cut."""
+        goal = self.turned.target
+        copy = copy_alone(goal, packed(goal.shape), (0, SCRATCH), self.key, self.names) if self.far else None
+        if (
+            copy is None
+            or not copy.ways.squares
+            or replace(copy.ways, tiles=False, squares=False, inside=None) != Ways()
+        ):
+            return None
+        inner = {name for loop in copy.loops for name in loop[1:]}
+        return copy if inner.isdisjoint(self.names[k] for k in tile) else None
 
     def by_scratch(self, tile: Tile, room: int) -> Walk | None:
         """The same, with what was computed copied to the order of the target before, where that turns it, and many rows are whole lines."""

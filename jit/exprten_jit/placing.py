@@ -125,8 +125,8 @@ def _lanes(machine: Machine, node: Fold) -> tuple[int, bool]:
         return 1, False
     dtypes = {n.dtype for n in (*node.bodies, *nodes) if n.dtype is not BOOL} | {n.dtype for n in loads}
     widest = max((dtype.computed.bits for dtype in dtypes), default=8)
-    unit = all(steps(n, node.axis) == 1 for n in loads)
-    masked = unit and all(n.dtype.bits in machine.masked_bits for n in loads)
+    rows = all(steps(n, node.axis) in ((1,) if n.leaf.pairs else (1, -1)) for n in loads)
+    masked = rows and all(n.dtype.bits in machine.masked_bits for n in loads)
     return min(node.order.lanes, machine.vector_bits // widest), masked
 
 

@@ -27,7 +27,9 @@ from .tiles import AFTER, BEGIN, NAMES, NEXT, REACH, SHIFT, TURN, Bounds, across
 from .unrolled import row_of
 from .vectors import CHEAP_ROWS, FAR_BYTES, MOST_TURNED, computed, cost_of, roots_of, vector_over, work_of
 
-LONG_SIDE = 256  # elements of a tile along the target: sixteen lines of float32 follow each other
+LONG_SIDE = 256  # elements of a tile along the target, in the caches: sixteen lines of float32 follow each other
+FAR_SIDE = 128  # the same from memory: with what waits for its line, and the lines that are read, more has no room in the first cache
+INSIDE = 96  # the same where the loop over an outer axis is inside of that over tiles, and rows of the source are short
 WHOLE_SIDE = 112  # of a tile along the source, from memory, where that has no more
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
 SET_BYTES = 4096  # from one line of the first cache to the next in the same set, on all processors of today
@@ -95,7 +97,7 @@ def squares_of(
     if kernel.inside is None or kernel.inside not in bound:
         return blocks
     source = loops[1] if tile else loops[0]
-    return replace(blocks, side=apply("where", index(SIDE) >= source[2], index(2 * SIDE), index(SIDE)))
+    return replace(blocks, side=apply("where", index(SIDE) >= source[2], index(INSIDE), index(SIDE)))
 
 
 def _lanes(kernel: Kernel, machine: Machine, column: Axis, stores: tuple[Store, ...]) -> tuple[int, bool]:
@@ -247,12 +249,12 @@ def _even(extent: Value, long: int) -> Value:
     """Elements of a tile along the target, from memory, a multiple of whole lines and squares: all tiles of few are about as long, for what is fetched is as
     much as what is computed.
     """
-    found = index(LONG_SIDE)
+    found = index(FAR_SIDE)
     for count in (4, 3, 2):
         each = (extent * ((1 << 16) // count + 1)) // (1 << 16)
         each = (each + (2 * long - 1)) // long * long
-        found = apply("where", index(count * LONG_SIDE - 2 * long) >= extent, each, found)
-    return apply("where", extent >= index(LONG_SIDE + 1), found, index(LONG_SIDE))
+        found = apply("where", index(count * FAR_SIDE - 2 * long) >= extent, each, found)
+    return apply("where", extent >= index(FAR_SIDE + 1), found, index(FAR_SIDE))
 
 
 WRITTEN_OUT = 600  # additions for all columns: more takes longer to compile than it is worth

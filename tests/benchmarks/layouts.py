@@ -12,6 +12,7 @@ a cache has room varies by 2.
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import mmap
 import os
@@ -130,6 +131,11 @@ def from_memory(source: xt.Tensor, axis: int) -> bool:
     return 2 * lines >= SECOND_CACHE < source.nbytes
 
 
+@functools.lru_cache(maxsize=2)
+def normal(count: int, dtype: np.dtype) -> np.ndarray:
+    return (np.random.default_rng(0).standard_normal(count) * 9).astype(dtype)
+
+
 class Case:
     """A statement on a layout: what to call, and how many bytes it moves."""
 
@@ -137,7 +143,7 @@ class Case:
         kind = xt.empty(0, dtype).numpy().dtype
         arena = Arena(16 * count * kind.itemsize + LARGE_PAGE)
         memory = arena.empty(shaped(layout.shape, count), kind)
-        memory.numpy()[...] = (np.random.default_rng(0).standard_normal(memory.shape) * 9).astype(memory.dtype)
+        memory.numpy()[...] = normal(math.prod(memory.shape), memory.dtype).reshape(memory.shape)
         source = layout.view(memory)
         result = STATEMENTS[statement](source, axis)
         if result.shape == source.shape:

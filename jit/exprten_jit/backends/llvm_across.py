@@ -79,18 +79,11 @@ class Across(Places):
         """Rows of few elements: the shortest in lanes, the others along."""
         if self.most > ROW:
             return self.along_rows(node, dict(known), where)
-        t, place = self.text, self._places([node], [self._identity([node], where.count)])
-
-        def put(row: Row) -> None:
-            self._put([node], place, "0", row)
-
-        longer = t.let(f"icmp sgt {known[node.extent]}, {SHORTEST}", "i1").name
-        t.either(
-            longer,
-            lambda: put(self.along_rows(node, dict(known), where)),
-            lambda: put(self._short(node, dict(known), where, element)),
+        return self.text.chosen(
+            self.text.let(f"icmp sgt {known[node.extent]}, {SHORTEST}", "i1").name,
+            lambda: self.along_rows(node, dict(known), where),
+            lambda: self._short(node, dict(known), where, element),
         )
-        return self._get([node], place, "0", where.count)
 
     def _short(self, node: Fold, known: Known, where: Where, element: Element) -> Row:
         """Rows of few elements, one in each lane: an accumulator for each element, and those that exist are halved."""
@@ -227,18 +220,13 @@ class Across(Places):
         if many == 1:
             result = self.across(node, dict(known), where, low, high)
         else:
-            places = self._places(folds, [self._identity(folds, width)])
-
-            def put(row: Row) -> None:
-                self._put(folds, places, "0", row)
 
             def blocks(start: str, end: str) -> Row:
-                t.either(
+                return t.chosen(
                     t.let(f"icmp eq i64 {t.index('sub', end, start)}, {order.block * many}", "i1").name,
-                    lambda: put(self.abreast_blocks(node, loop, dict(known), start, items)),
-                    lambda: put(self.across(node, dict(known), where, start, end)),
+                    lambda: self.abreast_blocks(node, loop, dict(known), start, items),
+                    lambda: self.across(node, dict(known), where, start, end),
                 )
-                return self._get(folds, places, "0", width)
 
             result = self.blocks(folds, replace(order, block=order.block * many), width, low, high, blocks)
         result = self.join(node, sought, result) if lying else result

@@ -105,10 +105,10 @@ class Beside(InItems):
 
         nothing = [self._identity([node], rows * items.width) for _ in range(steps)]
         x = in_order(self._carry("0", str(many * node.order.block), steps * rows, nothing, step), join)
-        return self._rows_joined(node, x, items, rows)
+        return self._rows_joined(items, x, rows, join)
 
     def all_in_any_order(self, node: Fold, loop: Vector, known: Known, of: Lying) -> Row:
-        """All rows of each item, some in a vector as they lie, the last ones one by one."""
+        """All rows of each item, some in a vector as they lie, the last ones one by one. Of floats one comparison an element is tried first."""
         t, join, items, rows = self.text, partial(self.join, node), of.items, of.rows
         many = len(items.each)
         _, at = self._lying(node, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many)
@@ -119,9 +119,42 @@ class Beside(InItems):
             of.fetch(k, rows)
             return [join(sums[0], at(k))]
 
-        (x,) = self._carry("0", whole, rows, [nothing], step)
-        sums = self._rows_joined(node, x, items, rows)
+        def all_rows(*_: object) -> Row:
+            (x,) = self._carry("0", whole, rows, [nothing], step)
+            return self._rows_joined(items, x, rows, join)
+
+        if node.dtype.kind == "f" and reducer_of(node.reducer).quick:
+            sums, bad = self._quick_rows(node, of, whole, nothing, at)
+            sums = t.perhaps(bad.name, sums, all_rows)
+        else:
+            sums = all_rows()
         return self._carry(whole, of.extent, 1, [sums], lambda k, sums: [join(sums[0], of.row(k))])[0]
+
+    def _quick_rows(
+        self, node: Fold, of: Lying, whole: str, nothing: Row, at: Callable[[str], Row]
+    ) -> tuple[Row, Lanes]:
+        """The same of whole vectors, with one comparison an element, and whether that was not enough."""
+        t, join, (first,) = self.text, partial(self._quick, node), nothing
+        halves = 2 if first.count * node.dtype.bits > self.machine.vector_bits else 1
+
+        def step(k: str, carried: list[Row]) -> list[Row]:
+            of.fetch(k, of.rows)
+            sums, (unordered,) = carried
+            (x,) = row = at(k)
+            parts = [self._half(x, n, x.count // halves) for n in range(0, x.count, x.count // halves)]
+            some = t.let(f"fcmp uno {parts[0]}, {parts[-1].name}", "i1", parts[0].count)
+            some = self.noted(some, x)
+            return [join(sums, row), [t.let(f"or {unordered}, {some.name}", some.lane, some.count)]]
+
+        none = self.noted(self.widened(Lanes("false", "i1"), first.count // halves), first)
+        x, (unordered,) = self._carry("0", whole, of.rows, [nothing, [none]], step)
+        sums = self._rows_joined(of.items, x, of.rows, join)
+        zero = t.let(
+            f"fcmp oeq {sums[0]}, {self.splat(Lanes('0.0', sums[0].lane), sums[0].count).name}", "i1", sums[0].count
+        )
+        if of.items.mask:
+            zero = t.let(f"and {zero}, {of.items.mask}", "i1", zero.count)
+        return sums, t.let(f"or {self._met('or', unordered)}, {self._met('or', zero).name}", "i1")
 
     def _lying(
         self,
@@ -154,10 +187,10 @@ class Beside(InItems):
         lanes = [n * items.width + c for n in range(many) for c in spread]
         return {v: self._shuffled(x, x, lanes) for v, x in known.items() if x.count == items.width * many > 1}
 
-    def _rows_joined(self, node: Fold, x: Row, items: Items, rows: int) -> Row:
+    def _rows_joined(self, items: Items, x: Row, rows: int, join: Callable[[Row, Row], Row]) -> Row:
         """One row of each item, of so many as they lie."""
         while rows > 1:
-            x, rows = self.join(node, *self._row_halves(x, len(items.each), rows)), rows // 2
+            x, rows = join(*self._row_halves(x, len(items.each), rows)), rows // 2
         return x
 
     def _row_halves(self, x: Row, many: int, rows: int) -> tuple[Row, Row]:
@@ -254,9 +287,7 @@ class Beside(InItems):
         if not quick or node.dtypes[0].kind != "f" or sum(map(cost_of, node.bodies)) >= DEAR:
             return all_groups()
         sums, bad = self._quick_groups(node, groups, count, group, mask)
-        places = self._places([node], [sums])
-        self.text.when(bad.name, lambda: self._put([node], places, "0", all_groups()))
-        return self._get([node], places, "0", count)
+        return self.text.perhaps(bad.name, sums, lambda _: all_groups())
 
     def _each_group(
         self, node: Fold, groups: Groups, initial: list[Row], step: Callable[[str, list[Row]], list[Row]]
@@ -330,9 +361,9 @@ class Beside(InItems):
 
         def group(k: str) -> list[Row]:
             places = [place(t.index("add", k, n)) for n in range(order.lanes)]
-            found = {x: self._rows_over(x, axis, places[0][1], order.lanes) for x in over}
+            found = {x: self._rows_over(x, axis, places[0][1], order.lanes, node.axis) for x in over}
             if not over and len(origins) >= order.lanes:
-                found = {x: self._group_of(x, axis, places[0][1], order.lanes) for x in packed}
+                found = {x: self._group_of(x, axis, places[0][1], order.lanes, node.axis) for x in packed}
             read: list[Known] = [{x: of[n] for x, of in found.items()} for n in range(order.lanes)]
             first = bodies(*places[0], read[0])
             numbers = {x: at for x, at in zip(node.bodies, first, strict=True) if _is_number(x, node.axis)}

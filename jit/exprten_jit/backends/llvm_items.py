@@ -89,12 +89,17 @@ class InItems(Turned):
         loads = [x for x in loads if not x.leaf.pairs]
         steps = {x: affine(x.offset, node.axis) for x in loads if is_known(few)}
         rows = {x: form[0].value for x, form in steps.items() if form and isinstance(form[0], Const)}
-        return [x for x, step in rows.items() if step == few]
+        return [x for x, step in rows.items() if abs(step) == few]
 
-    def _group_of(self, load: Load, axis: Axis, items: Items, rows: int) -> list[Lanes]:
+    def _rises(self, load: Load, rows: Axis) -> bool:
+        """Whether each of these packed rows lies before the one that comes first."""
+        form = affine(load.offset, rows)
+        return form is not None and isinstance(form[0], Const) and form[0].value < 0
+
+    def _group_of(self, load: Load, axis: Axis, items: Items, rows: int, down: Axis) -> list[Lanes]:
         """The next `rows` of each item, one vector for each, from one load an item."""
         columns, width = self.nest.kernel.few, items.width
-        group = replace(items, width=rows * width, some=rows * columns)
+        group = replace(items, width=rows * width, some=rows * columns, down=down)
         found = [self._one_item(load, axis, known, group) for known in items.each]
         if columns < width:
             spread = [min(r * columns + c, rows * columns - 1) for r in range(rows) for c in range(width)]
@@ -107,17 +112,17 @@ class InItems(Turned):
         few = self.nest.kernel.few
         return self.machine.small and is_known(few) and few < items.width <= rows * few
 
-    def _rows_over(self, load: Load, axis: Axis, items: Items, rows: int) -> list[Lanes]:
+    def _rows_over(self, load: Load, axis: Axis, items: Items, rows: int, down: Axis) -> list[Lanes]:
         """The next `rows` of each item, one vector for each, in whose last lanes is what lies behind a row; what is loaded ends with the group, which may
         be the end of memory.
         """
         columns, width, found = self.nest.kernel.few, items.width, list[Lanes]()
-        whole = replace(items, some=width)
+        whole, rises = replace(items, some=width), self._rises(load, down)
         for r in range(rows):
-            back = max(0, (r - rows) * columns + width)
+            back = max(0, width - (r + 1 if rises else rows - r) * columns)
             each = list[Lanes]()
             for known in items.each:
-                first = self.text.index("add", known[axis].name, r * columns - back)
+                first = self.text.index("add", known[axis].name, (-r if rises else r) * columns - back)
                 x = self._one_item(load, axis, {**known, axis: Lanes(first, INDEX_TYPE)}, whole)
                 each.append(self._shuffled(x, x, [min(c + back, width - 1) for c in range(width)]) if back else x)
             found.append(self._joined(each))
@@ -143,8 +148,15 @@ class InItems(Turned):
 
     def _one_item(self, node: Load, axis: Axis, known: Known, items: Items) -> Lanes:
         """What a load reads for an item."""
-        offset, dtype = self.value(node.offset, known, None).name, node.leaf.dtype
-        at = self._at(node, offset, None)
+        offset, few = self.value(node.offset, known, None).name, self.nest.kernel.few
+        if not items.down or items.some <= few or not self._rises(node, items.down):
+            return self._one_item_at(offset, node, axis, known, items)
+        x = self._one_item_at(self.text.index("sub", offset, items.some - few), node, axis, known, items)
+        rows = range(items.some - few, -1, -few)  # the last one lies first
+        return self._shuffled(x, x, [*(row + c for row in rows for c in range(few)), *range(items.some, items.width)])
+
+    def _one_item_at(self, offset: str, node: Load, axis: Axis, known: Known, items: Items) -> Lanes:
+        at, dtype = self._at(node, offset, None), node.leaf.dtype
         if axis not in node.offset.free:
             one = self.text.let(f"load {dtype.memory}, {at}", dtype.memory)
             return self.splat(self.in_register(one, dtype), items.width)

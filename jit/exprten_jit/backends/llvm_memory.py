@@ -73,7 +73,7 @@ class Memory(Groups):
         else:
             mask = Lanes(where.mask, "i1", where.count)
             place = at.split(",", maxsplit=1)[0].removeprefix("ptr ")
-            wide = self._masked_load(place, dtype, self._shuffled(mask, mask, order))
+            wide = self._masked_load(place, dtype, self._shuffled(mask, mask, order), where.nothing)
         return self.in_register(self._shuffled(wide, wide, order), dtype)
 
     @abstractmethod

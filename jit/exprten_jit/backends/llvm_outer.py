@@ -247,17 +247,11 @@ class Outer(Runs):
         if lying > 1:
             all_rows = self.placed_in_each if sought else self.all_in_any_order
             least = 2 if sought else FEWEST_TIMES if node.dtype.kind == "f" else 1
-            place = self._places([node], [self._identity([node], where.count)])
-
-            def put(row: Row) -> None:
-                self._put([node], place, "0", row)
-
-            self.text.either(
+            sums = self.text.chosen(
                 self.text.let(f"icmp slt i64 {extent}, {least * lying}", "i1").name,
-                lambda: put(self.by_groups(node, where, "0", extent, *rows)),
-                lambda: put(all_rows(node, loop, found, Lying(items, lying, extent, rows[1], fetch))),
+                lambda: self.by_groups(node, where, "0", extent, *rows),
+                lambda: all_rows(node, loop, found, Lying(items, lying, extent, rows[1], fetch)),
             )
-            sums = self._get([node], place, "0", where.count)
         elif self.nest.kernel.tall:
             sums = self.blocks(
                 [node], node.order, where.count, "0", extent, lambda a, b: self.by_groups(node, where, a, b, *rows)

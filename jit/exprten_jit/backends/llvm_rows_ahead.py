@@ -40,11 +40,27 @@ class RowsAhead(Folds):
         read once, one behind the other, but for whole lines that are `turned`, a part of each at a time. Some pages further where there are so many rows, or the last one is followed by the first of the next outer index; else
         four vectors, of rows of a line and more.
         """
+        loads, locality, places = self._rows_ahead(node, where, turned)
+        for far, further, nbytes in places:
+            self.text.when(
+                self.value(far, known, None).name,
+                partial(self._fetch_few, loads, known, where, node.axis, further, nbytes, lanes, locality),
+            )
+
+    def know_rows_ahead(self, node: Fold, known: Known, where: Where) -> None:
+        """Whether rows are fetched, for a loop over lanes that fetches them: no pass moves that out of it."""
+        for far, _, _ in self._rows_ahead(node, where, turned=False)[2]:
+            self.value(far, known, None)
+
+    def _rows_ahead(
+        self, node: Fold, where: Where, turned: bool
+    ) -> tuple[list[Load], int, list[tuple[Value, int, int]]]:
+        """What is read of rows that are fetched, where to; and when, how many rows further, and how many bytes of each."""
         loads = [x for x in computed(node.bodies, node.axis) if isinstance(x, Load) and x.leaf.name in self.given]
         loads = [x for x in loads if x.when is None and where.axis in x.offset.free and steps(x, node.axis) == 1]
         loads = lines_of(loads)
         if not loads or self.nest.kernel.cached:
-            return
+            return [], SECOND, []
         nbytes, size, kernel = self.most * loads[0].leaf.itemsize, loads[0].leaf.itemsize, self.nest.kernel
         every = kernel.folded(node.extent) >= FAR_BYTES // size
         many = dict(kernel.axes)[where.axis] * node.extent >= FAR_BYTES // size
@@ -62,11 +78,7 @@ class RowsAhead(Folds):
         lines = turned and all((steps(x, where.axis) or 1) * x.leaf.itemsize % LINE == 0 for x in loads)
         if self._read_once(node) and not lines:
             pages, ahead, locality = both(pages, negation(packed)), ON_FURTHER, FIRST
-        for far, further in ((pages, ahead // nbytes), *apart):
-            self.text.when(
-                self.value(far, known, None).name,
-                partial(self._fetch_few, loads, known, where, node.axis, further, nbytes, lanes, locality),
-            )
+        return loads, locality, [(far, further, nbytes) for far, further in ((pages, ahead // nbytes), *apart)]
 
     def _read_once(self, node: Fold) -> bool:
         """Whether the rows that are folded are read once."""

@@ -199,6 +199,23 @@ class Text:
             self.let(f"phi {x.type} [ {x.name}, %{before} ], [ {y.name}, %{last} ]", x.lane, x.count) for x, y in pairs
         ]
 
+    def chosen(self, condition: str, body: Callable[[], list[Lanes]], other: Callable[[], list[Lanes]]) -> list[Lanes]:
+        """The values of one of both, in registers."""
+        after, ends = self.label("after"), list[tuple[list[Lanes], str]]()
+        inside, outside = self.label("then"), self.label("else")
+        self.put(f"br i1 {condition}, label %{inside}, label %{outside}")
+        for label, run in ((inside, body), (outside, other)):
+            self.open(label)
+            values = run()
+            ends.append((values, self.block))
+            self.put(f"br label %{after}")
+        self.open(after)
+        (one, first), (two, second) = ends
+        return [
+            self.let(f"phi {x.type} [ {x.name}, %{first} ], [ {y.name}, %{second} ]", x.lane, x.count)
+            for x, y in zip(one, two, strict=True)
+        ]
+
     def while_(self, condition: Callable[[], str], body: Callable[[], None]) -> None:
         """`body()` as long as `condition()`; what changes lies in memory."""
         head, inside, after = self.label("while"), self.label("body"), self.label("after")

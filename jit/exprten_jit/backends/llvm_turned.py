@@ -67,9 +67,7 @@ class Turned(RowsAhead):
         bad = t.let(f"fcmp oeq {found}, zeroinitializer", "i1", found.count)
         nan = t.let(f"fcmp uno {sums[0]}, {sums[0].name}", "i1", sums[0].count)
         some = [t.call(f"@llvm.vector.reduce.or.v{x.count}i1", "i1", 1, x).name for x in (bad, nan)]
-        place = self._places([node], [[found]])
-        t.when(t.let(f"or i1 {some[0]}, {some[1]}", "i1").name, lambda: self._put([node], place, "0", full(None)))
-        return self._get([node], place, "0", where.count)
+        return t.perhaps(t.let(f"or i1 {some[0]}, {some[1]}", "i1").name, [found], lambda _: full(None))
 
     def _carries(self, dtype: DType) -> bool:
         """Whether the index of an extreme is kept beside it: seeking it takes more steps in rows of few elements than it saves."""
@@ -92,9 +90,7 @@ class Turned(RowsAhead):
             return found
         nan = self.text.let(f"fcmp uno {sums[0]}, {sums[0].name}", "i1", sums[0].count)
         bad = self.text.call(f"@llvm.vector.reduce.or.v{nan.count}i1", "i1", 1, nan)
-        places = self._places([node], [found])
-        self.text.when(bad.name, lambda: self._put([node], places, "0", self._positions(node, known, where)))
-        return self._get([node], places, "0", where.count)
+        return self.text.perhaps(bad.name, found, lambda _: self._positions(node, known, where))
 
     def _in_columns(self, node: Fold, load: Load, known: Known, where: Where, sums: list[Lanes] | None) -> Row:
         """The same of rows that are turned into columns, some at a time; the last ones end with the row, and of what comes again the first stays."""
@@ -175,6 +171,8 @@ class Turned(RowsAhead):
         """
         t, width = self.text, self._read_at_once(node, where, compared=sums is not None)
         abreast = where.count // width if where.count * _widest(node) <= self.machine.vector_bits else 1
+        if fetching:
+            self.know_rows_ahead(node, known, where)
         parts_of, identity = self._parts_of_row(node, known, width), self._identity([node], width)
         shifted = self._shifted_parts(node, known, width, parts_of)
         alone = [not shifted and self._is_masked(x, node.axis) and _once(x, node.bodies) for x in node.bodies]
