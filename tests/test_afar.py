@@ -31,6 +31,11 @@ CASES = (  # what is read, and the order of its axes in the target
     ((8, 33, 8000), (2, 1, 0)),
     ((12, 128, 134, 13), (1, 0, 3, 2)),  # of blocks
     ((31, 12, 254, 24), (1, 0, 3, 2)),
+    ((128, 5500, 3), (1, 0, 2)),  # runs of some of many units
+    ((24, 24, 1217, 3), (2, 1, 0, 3)),  # of two axes
+    ((8, 16, 3277, 5), (2, 1, 0, 3)),
+    ((64, 10923, 3), (1, 0, 2)),  # of those that share sets of a cache
+    ((128, 964, 17), (2, 1, 0)),  # squares of such
 )
 
 
@@ -130,6 +135,7 @@ def test_rows_may_be_padded(shape: tuple[int, ...], order: tuple[int, ...]) -> N
         (CASES[0][0], CASES[0][1], "for i0 in 0..n0, (2125 // "),
         (CASES[13][0], CASES[13][1], "turned from row to column"),
         (CASES[16][0], CASES[16][1], "for i0 in 0..n0, 16 at a time from top to bottom"),
+        (CASES[21][0], CASES[21][1], "for i0 in 0..n0, 43 at a time from top to bottom"),
     ],
 )
 def test_tiles_are_planned(shape: tuple[int, ...], order: tuple[int, ...], text: str) -> None:

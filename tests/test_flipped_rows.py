@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from test_drawn_blocks import forget
 
 import exprten as xt
+from exprten.statement import pieces
 
 DTYPES = ("float32", "float64", "int32", "int16", "uint8", "float16", "complex64")
 FOLDS = ("sum", "max", "min", "argmax", "prod", "any", "count_nonzero")
@@ -194,6 +196,40 @@ def test_what_is_left_of_folds_is_a_statement_of_its_own(
         np.testing.assert_allclose(plan.run().numpy(), want, rtol=1e-5)
         assert stored(values, softmax(x, axis), "add", threads, bits) == pytest.approx(2 + want, rel=1e-5)
         assert plan.recompute >= 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "axis", "flipped"),
+    [
+        ((33, 165, 6), (1, 2, 0), 2, (1, 2)),
+        ((32, 31, 33), (0, 2, 1), 2, (2,)),
+        ((2184, 5, 3), (2, 1, 0), 2, (1, 2)),
+        ((8, 5, 25, 32), (2, 1, 3, 0), 0, (1, 3)),
+        ((20000, 4, 3), (1, 0, 2), 2, (0,)),
+        ((900, 40, 40), (2, 1, 0), 1, (0, 2)),  # in pieces, where it comes from memory
+        ((17, 40000, 2), (1, 2, 0), 0, (1,)),
+    ],
+    ids=str,
+)
+def test_what_is_turned_and_stored_runs_forwards_where_no_fold_does(
+    shape: tuple[int, ...],
+    order: tuple[int, ...],
+    axis: int,
+    flipped: tuple[int, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = np.random.default_rng(2).standard_normal(shape).astype("float32")
+    at = tuple(slice(None, None, -1 if k in flipped else 1) for k in range(len(shape)))
+    turned = values[at].transpose(order)
+    x, copy = xt.transpose(xt.asarray(values)[at], order), xt.asarray(np.ascontiguousarray(turned))
+    for memory in (pieces.MEMORY, 1 << 16):
+        monkeypatch.setattr(pieces, "MEMORY", memory)
+        forget()
+        for make in (softmax, scaled):
+            first = stored(turned, make(x, axis))
+            np.testing.assert_allclose(first, stored(turned, make(copy, axis)), rtol=1e-4, atol=1e-5)
+            for threads, bits in ((3, 256), (2, 128)):
+                assert np.array_equal(stored(turned, make(x, axis), "write", threads, bits), first)
 
 
 def test_a_target_that_is_read_backwards_keeps_what_is_read() -> None:

@@ -31,6 +31,9 @@ MOST_EXACT, MOST_EXACT_UNIT = 16, 128  # elements of rows, and of units that are
 FEW_ROWS = 32  # of units that follow each other in memory, but are far apart in the target
 JOINED = 512, 4096  # bytes of rows of the target that are stored as one, of more than squares are
 MOST_JOINED = 1024  # elements, each of which another line is read for
+# rows of which some are read at a time, how many, and of those that share sets; and lines of one set of the first cache
+LEAST_STREAMS, STREAMS, SHARED_STREAMS, WAYS = 32, 48, 16, 8
+EVEN = 1.25  # of all rows as many are in whole tiles
 ROWS = 16  # of a tile of those, at least: whole lines of what is read
 ROOM = 72 << 10  # bytes of a tile
 LEAST_SHORT, SHORT, ACROSS = 3, 16, 2048  # elements of short rows that are read, and bytes of a tile of the target then
@@ -104,6 +107,8 @@ class _Afar:
         rows: tuple[int, ...] = ()
         between = self._many(first + 1) * self.size
         near = len(self.axes) - 2 - turned
+        if not turned and (runs := self._runs(first)):
+            return runs
         if between > MOST and self.lengths[self.axes[first]] <= FEW_ROWS and first < near - (not turned):
             rows, first = (self.axes[first],), near
             between = self._many(first + 1) * self.size
@@ -121,6 +126,29 @@ class _Afar:
             order = (columns[0], *(k for k in order if k not in (columns[0], *rows)), *rows)
         tile = Tile(order, many * between // self.size, deep, False, -(-AHEAD // (many * run * deep * self.size)))
         return self._flat(columns, rows, exact, tile)
+
+    def _runs(self, first: int) -> Flat | None:
+        """Units of many rows: of few rows at a time, so many that these are whole lines of the target, and some lines of each row. The axis along which they follow
+        each other is the `first` of those that are in runs.
+        """
+        near, few = len(self.axes) - 2, self.lengths[self.nearest]
+        shift = self.source[self.axes[near]] * self.size % PAGE
+        most, found, units = STREAMS, (0, 0), 1
+        if WAYS * (1 + STREAMS * min(shift, PAGE - shift) // LINE) < STREAMS:  # they share sets of a cache
+            most = SHARED_STREAMS
+        for place in range(near, first, -1):
+            n = self.lengths[self.axes[place]]
+            each = units * few * self.size
+            fits = range(1, min(n, most // units) + 1) if n * each % LINE == 0 else ()
+            runs = (m * units for m in fits if m * each % LINE == 0 and -(-n // m) * m <= EVEN * n)
+            found, units = max(found, (max(runs, default=0), place)), units * n
+        many, place = found
+        if units < LEAST_STREAMS or not many or not self._packed(place):
+            return None
+        rows, columns = (self.axes[first],), tuple(self.axes[place:])
+        order = (columns[0], *(k for k in self.axes if k not in (*columns, *rows)), *rows)
+        tile = Tile(order, many * few, min(-(-FAR_RUN // (few * self.size)), self.lengths[rows[0]]), False, 1)
+        return self._flat(columns, rows, columns[-1:] if few <= MOST_EXACT else (), tile)
 
     def _short(self, place: int) -> Flat | None:
         """Short rows, all of which are turned in a tile whose columns follow where these end."""

@@ -10,7 +10,7 @@ from math import gcd, prod
 from exprten_jit.kernel import Order
 from exprten_jit.machine import LINE
 from exprten_jit.reducers import FEW
-from exprten_jit.squares import SET_BYTES
+from exprten_jit.squares import NEARLY, SET_BYTES, SETS_BYTES, SHARED_SETS
 
 from ..expression.shape import Layout
 from .axes import Same
@@ -21,6 +21,9 @@ from .registers import are_halved, machine
 RUNNING = 32  # columns
 MEMORY = 1 << 22  # elements of which most are in no cache
 SHORT_ROW, LONG_TARGET = 112, 256  # elements
+SHARED_TARGET = (
+    64  # of a target whose sources' rows share sets: of more of them a line is gone before its next elements are read
+)
 MOVED = 112  # the same of rows that are moved
 LEAST_MOVED = 3  # of these, where vectors are small; where they are not, more than half a vector
 
@@ -243,13 +246,20 @@ def stays_cached(extents: Sequence[int], folded: Collection[int], nbytes: int) -
     return len(extents) + len(folded) >= NESTED and max(loops, default=0) <= LONG_LOOP and nbytes < CACHED_BYTES
 
 
+def share_sets(step: int) -> bool:
+    """Whether rows that lie so many bytes apart, or few of them, come into the same sets of the second cache."""
+    return any((abs(step) * many + NEARLY) % SETS_BYTES <= 2 * NEARLY < abs(step) for many, _ in SHARED_SETS)
+
+
 def runs_on_inside(
-    axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]], across: Sequence[int]
+    axes: Sequence[int], extents: Sequence[int], strides: Sequence[Sequence[int]], across: Sequence[int], size: int
 ) -> int | None:
     """The axis along which the one operand that lies across runs on from row to row, where rows are short, come from memory, and are stored along a long axis:
     the lines at their ends are read twice, and what lies together not together, where the loop over it is outside of those over tiles.
     """
-    if len(axes) < 3 or len(strides) != 2 or prod(extents) < MEMORY or extents[-1] < LONG_TARGET:
+    if len(axes) < 3 or len(strides) != 2 or prod(extents) < MEMORY:
+        return None
+    if extents[-1] < (SHARED_TARGET if share_sets(strides[1][-1] * size) else LONG_TARGET):
         return None
     for row, n in enumerate(extents[:-1]):
         if strides[1][row] == 1 and axes[row] in across and n <= SHORT_ROW:

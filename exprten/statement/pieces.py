@@ -75,7 +75,7 @@ def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> list[Til
         each = max(prod(shape[j] for j in axes if j != k) * nbytes for axes, nbytes in spaces.items())
         most = beforehand.ROOM // len(spaces) // each
         steps = zip(target.shape, target.strides, strict=True)
-        inner = min(prod(shape[k + 1 :]), prod(n for n, s in steps if s < target.strides[k]))
+        inner = min(prod(shape[k + 1 :]), prod(n for n, s in steps if abs(s) < abs(target.strides[k])))
         exact, about = _length(shape[k], most, k in near), _length(shape[k], most, near=False)
         runs |= {(k, exact): exact * inner} if exact > 1 else {}
         others |= {(k, about): about * inner} if about > 1 else {}
@@ -94,7 +94,7 @@ def square_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> Tile | N
     shape = [1 if k in taken else n for k, n in enumerate(extents_of(found))]
     every = own_axes(target.shape)
     room = beforehand.ROOM // len(spaces) // max(spaces.values())
-    near = [every[-1], min(every, key=lambda k: target.strides[k])]
+    near = [every[-1], min(every, key=lambda k: abs(target.strides[k]))]
     own = [k for k in every if k not in taken]
     if (
         near[0] == near[1]
@@ -121,7 +121,7 @@ def square_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> Tile | N
 def near_axes(target: Layout) -> set[int]:
     """The two innermost ones, on either side."""
     own = own_axes(target.shape)
-    return {*own[-2:], *sorted(own, key=lambda k: -target.strides[k])[-2:]}
+    return {*own[-2:], *sorted(own, key=lambda k: -abs(target.strides[k]))[-2:]}
 
 
 def leaves_few(turned: Turned, tile: Tile, near: Collection[int]) -> bool:
@@ -214,7 +214,7 @@ def chained(turned: Turned, least: int = FILLED) -> dict[int, int]:
     shape, own = extents_of(turned.found), own_axes(turned.target.shape)
     chains = [
         _chain(shape, reversed(own), least),
-        _chain(shape, sorted(own, key=lambda k: turned.target.strides[k]), FILLED),
+        _chain(shape, sorted(own, key=lambda k: abs(turned.target.strides[k])), FILLED),
     ]
     return {k: max(chain.get(k, 1) for chain in chains) for chain in chains for k in chain}
 
@@ -248,7 +248,7 @@ def _run(shape: Sequence[int], tile: Tile, target: Layout) -> int:
 
 def _run_of_target(shape: Sequence[int], tile: Tile, target: Layout) -> int:
     """And in the target."""
-    return _following(shape, tile, sorted(own_axes(target.shape), key=lambda k: -target.strides[k]))
+    return _following(shape, tile, sorted(own_axes(target.shape), key=lambda k: -abs(target.strides[k])))
 
 
 def _following(shape: Sequence[int], tile: Tile, axes: Sequence[int]) -> int:

@@ -10,7 +10,7 @@ from . import blocks
 from .axes import Folded, Same
 from .before import computed_before
 from .few import Few, Rows, few_columns, few_rows, written_columns
-from .gather import Gathered
+from .gather import Gathered, widest
 from .lying import TILED, fills_squares, narrow_rows, rows_run_on, runs_on_inside, turns
 from .nested import named
 from .orders import rows_are_near, runs_onto
@@ -46,7 +46,9 @@ def ways_of(given: Given, walk: Walk, over: tuple[Folded, ...], other: Sequence[
         shared=given.cpu and not given.apart,
         tiles=moved or (given.cpu and bool(other)),
         squares=given.cpu and fills_squares(axes, extents, beside, found),
-        inside=runs_on_inside(axes, extents, walk.strides, other) if given.cpu and same is None else None,
+        inside=runs_on_inside(axes, extents, walk.strides, other, widest(found))
+        if given.cpu and same is None
+        else None,
         runs=given.free and run_on,
         rows=same is not None and not walk.short and rows_are_near(axes, same),
         within=named(same, walk.pairs, over) if walk.pairs and same is not None else (),

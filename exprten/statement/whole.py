@@ -75,7 +75,7 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     if is_dear(turned.found):
         return True
     found, target, own = turned.found, turned.target, own_axes(turned.target.shape)
-    inner = min(own, key=lambda k: target.strides[k])
+    inner = min(own, key=lambda k: abs(target.strides[k]))
     if first is None or first.rest is None or first.rest.left is None:
         few = min(n for n in target.shape if n != 1) < TILED
         return few or (inner != own[-1] if apart else is_from_memory(turned))

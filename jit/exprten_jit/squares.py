@@ -97,7 +97,8 @@ def squares_of(
     if kernel.inside is None or kernel.inside not in bound:
         return blocks
     source = loops[1] if tile else loops[0]
-    return replace(blocks, side=apply("where", index(SIDE) >= source[2], index(INSIDE), index(SIDE)))
+    side = apply("where", index(SIDE) >= source[2], index(INSIDE), index(SIDE))
+    return replace(blocks, side=apply("minimum", side, blocks.side))
 
 
 def _lanes(kernel: Kernel, machine: Machine, column: Axis, stores: tuple[Store, ...]) -> tuple[int, bool]:
