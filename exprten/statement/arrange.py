@@ -192,7 +192,7 @@ def _merged_folds(
     if joined is not None or found.params:
         return found, goals, same, {}
     begin: Mapping[int, int] = {}
-    if either and (facing := forwards(same, goals[0], _is_apart(same, goals[0]))):
+    if either and (facing := forwards(same, goals[0], partial(_is_apart, same, goals[0]))):
         found, goals, begin = facing.found, [facing.target], facing.begin
         same = Same(found, shape, leaves, alone=True)
     found, goal = merged(same, goals[0])

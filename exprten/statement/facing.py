@@ -6,7 +6,7 @@ in any order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from exprten_jit.reducers import TABLE
@@ -30,11 +30,11 @@ class Facing:
     begin: Mapping[int, int]
 
 
-def forwards(same: Same, target: Layout, other: bool) -> Facing | None:
+def forwards(same: Same, target: Layout, is_other: Callable[[], bool]) -> Facing | None:
     """The statement walked forwards in its largest operand, if that is no smaller than the target and lies backwards: folds read it more than once. Where the target's
-    axes have an `other` order than that has, all is turned as it is stored, in either direction.
+    axes have another order than that has, if it `is_other`, all is turned as it is stored, in either direction.
     """
-    turned = _backwards(same, target, other)
+    turned = _backwards(same, target, is_other)
     if not turned:
         return None
     own, *leaves = [(same.dims(n), view) for n, view in views_of(same.found, target)]
@@ -52,7 +52,7 @@ def forwards(same: Same, target: Layout, other: bool) -> Facing | None:
     return Facing(found, layout(*own), first)
 
 
-def _backwards(same: Same, target: Layout, other: bool) -> set[Place | None]:
+def _backwards(same: Same, target: Layout, is_other: Callable[[], bool]) -> set[Place | None]:
     """The axes that the largest operand has backwards, and that may be walked the other way."""
     found, views = same.found, views_of(same.found, target)[1:]
     remapped = any(entry[0] != WEAK and entry[0].op == "remap" for entry in found.structure)
@@ -63,21 +63,18 @@ def _backwards(same: Same, target: Layout, other: bool) -> set[Place | None]:
         return set()
     taken = {p for at in found.folds for p in folded_by(same, at)}
     steps = [(p, step) for p, step in zip(same.dims(n), largest.strides, strict=True) if p is not None]
-    if largest.size == target.size and any(
-        p in taken and ((abs(step) == 1 and not other) or step < 0) for p, step in steps
-    ):
-        return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first
     ordered = {p for at in found.folds if not _in_any_order(found, at) for p in folded_by(same, at)}
     free = {same.of((TARGET, k)) for k, extent in enumerate(target.shape) if extent != 1} | taken
     own = free - ordered - counted_axes(same)
     downwards: set[Place | None] = {p for p, step in steps if p in own and step < 0}
-    if not other:
-        return downwards
-    inner = min((k for k, n in enumerate(target.shape) if n != 1), key=lambda k: abs(target.strides[k]))
-    short = target.shape[inner] < LONG and same.of((TARGET, inner)) in downwards
-    if short or target.size < largest.size:  # what folds come to is stored upwards
+    if not downwards:
         return set()
-    return downwards
+    other, stored = is_other(), largest.size == target.size
+    if stored and any(p in taken and ((abs(step) == 1 and not other) or step < 0) for p, step in steps):
+        return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first
+    inner = min((k for k, n in enumerate(target.shape) if n != 1), key=lambda k: abs(target.strides[k]), default=None)
+    short = inner is not None and target.shape[inner] < LONG and same.of((TARGET, inner)) in downwards
+    return set() if other and (short or not stored) else downwards  # what folds come to is stored upwards
 
 
 def _in_any_order(found: Gathered, n: int) -> bool:

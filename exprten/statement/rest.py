@@ -210,7 +210,7 @@ def is_better_apart(turned: Turned) -> bool:
     found, target = turned.found, turned.target
     largest = max((own_axes(view.shape) for view in found.layouts), key=len, default=())
     own = [k for k in own_axes(target.shape) if k in largest]
-    along = any(largest[-1] in found.structure[n][0].map.axes for n in found.folds)
+    along = bool(largest) and any(largest[-1] in found.structure[n][0].map.axes for n in found.folds)
     return sorted(own, key=lambda k: -abs(target.strides[k])) != own and (len(largest) > 2 or along)
 
 
