@@ -35,6 +35,8 @@ CASES = (  # what is read, and the order of its axes in the target
     ((24, 24, 1217, 3), (2, 1, 0, 3)),  # of two axes
     ((8, 16, 3277, 5), (2, 1, 0, 3)),
     ((64, 10923, 3), (1, 0, 2)),  # of those that share sets of a cache
+    ((24, 6, 4855, 3), (2, 1, 3, 0)),  # of those that are turned
+    ((40, 1748, 5, 12), (1, 0, 3, 2)),
     ((128, 964, 17), (2, 1, 0)),  # squares of such
 )
 

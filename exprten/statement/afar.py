@@ -107,7 +107,10 @@ class _Afar:
         rows: tuple[int, ...] = ()
         between = self._many(first + 1) * self.size
         near = len(self.axes) - 2 - turned
-        if not turned and (runs := self._runs(first)):
+        exact: tuple[int, ...] = (self.nearest, last) if turned and unit <= MOST_EXACT_UNIT else ()
+        if not turned and few <= MOST_EXACT:
+            exact = (last,)
+        if runs := self._runs(first, near, unit, run, exact):
             return runs
         if between > MOST and self.lengths[self.axes[first]] <= FEW_ROWS and first < near - (not turned):
             rows, first = (self.axes[first],), near
@@ -117,9 +120,6 @@ class _Afar:
             return None
         many = -(-((TURNED_RUN if turned else FAR_RUN) if rows else RUN) // between)
         deep = prod(self.lengths[k] for k in rows)
-        exact: tuple[int, ...] = (self.nearest, last) if turned and unit <= MOST_EXACT_UNIT else ()
-        if not turned and few <= MOST_EXACT:
-            exact = (last,)
         columns = tuple(self.axes[first:])
         order = tuple(k for k in self.axes if k not in columns[1:])
         if rows and not turned:  # as they are read
@@ -127,28 +127,28 @@ class _Afar:
         tile = Tile(order, many * between // self.size, deep, False, -(-AHEAD // (many * run * deep * self.size)))
         return self._flat(columns, rows, exact, tile)
 
-    def _runs(self, first: int) -> Flat | None:
+    def _runs(self, first: int, near: int, unit: int, run: int, exact: tuple[int, ...]) -> Flat | None:
         """Units of many rows: of few rows at a time, so many that these are whole lines of the target, and some lines of each row. The axis along which they follow
-        each other is the `first` of those that are in runs.
+        each other is the `first` of those that are in runs, `near` the one outside of units; of these a row has so long a `run`.
         """
-        near, few = len(self.axes) - 2, self.lengths[self.nearest]
-        shift = self.source[self.axes[near]] * self.size % PAGE
+        beside = unit // run  # rows that a unit is of
+        shift = self.source[self.axes[near if beside == 1 else -1]] * self.size % PAGE
         most, found, units = STREAMS, (0, 0), 1
         if WAYS * (1 + STREAMS * min(shift, PAGE - shift) // LINE) < STREAMS:  # they share sets of a cache
             most = SHARED_STREAMS
         for place in range(near, first, -1):
             n = self.lengths[self.axes[place]]
-            each = units * few * self.size
-            fits = range(1, min(n, most // units) + 1) if n * each % LINE == 0 else ()
+            each = units * unit * self.size
+            fits = range(1, min(n, most // (units * beside)) + 1) if n * each % LINE == 0 else ()
             runs = (m * units for m in fits if m * each % LINE == 0 and -(-n // m) * m <= EVEN * n)
             found, units = max(found, (max(runs, default=0), place)), units * n
         many, place = found
-        if units < LEAST_STREAMS or not many or not self._packed(place):
+        if units * beside < LEAST_STREAMS or not many or not self._packed(place):
             return None
         rows, columns = (self.axes[first],), tuple(self.axes[place:])
         order = (columns[0], *(k for k in self.axes if k not in (*columns, *rows)), *rows)
-        tile = Tile(order, many * few, min(-(-FAR_RUN // (few * self.size)), self.lengths[rows[0]]), False, 1)
-        return self._flat(columns, rows, columns[-1:] if few <= MOST_EXACT else (), tile)
+        tile = Tile(order, many * unit, min(-(-FAR_RUN // (run * self.size)), self.lengths[rows[0]]), False, 1)
+        return self._flat(columns, rows, exact, tile)
 
     def _short(self, place: int) -> Flat | None:
         """Short rows, all of which are turned in a tile whose columns follow where these end."""

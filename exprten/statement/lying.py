@@ -21,9 +21,7 @@ from .registers import are_halved, machine
 RUNNING = 32  # columns
 MEMORY = 1 << 22  # elements of which most are in no cache
 SHORT_ROW, LONG_TARGET = 112, 256  # elements
-SHARED_TARGET = (
-    64  # of a target whose sources' rows share sets: of more of them a line is gone before its next elements are read
-)
+SHARED_TARGET = 64  # of a target whose source's rows share sets: lines of more are gone before they are read again
 MOVED = 112  # the same of rows that are moved
 LEAST_MOVED = 3  # of these, where vectors are small; where they are not, more than half a vector
 

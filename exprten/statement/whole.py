@@ -37,9 +37,8 @@ from .registers import machine
 from .signature import SCRATCH, Alone, Rest, Ways
 from .walk import Given, Walk
 
-FAR_TIMES = (
-    8  # as much room for what comes from memory, where a thread has so much stack: what is stored at a time is longer
-)
+# as much room for what comes from memory, where a thread has so much stack: what is stored at a time is longer
+FAR_TIMES = 8
 WIDE_TIMES = 2  # as much for all that is stored, where the second cache is larger
 FILLED_ROOM = 0.8  # of room for pieces that have a line more
 LEAST_STACK = 2 << 20  # bytes
