@@ -14,7 +14,7 @@ from exprten_jit.machine import LINE
 from exprten_jit.vectors import STREAM_BYTES
 
 from .gather import Gathered, widest
-from .lying import SHORT_ROW
+from .lying import SHORT_ROW, WAYS
 from .signature import Flat, Tile
 
 WORD, PAGE = 4, 4096  # bytes
@@ -31,8 +31,8 @@ MOST_EXACT, MOST_EXACT_UNIT = 16, 128  # elements of rows, and of units that are
 FEW_ROWS = 32  # of units that follow each other in memory, but are far apart in the target
 JOINED = 512, 4096  # bytes of rows of the target that are stored as one, of more than squares are
 MOST_JOINED = 1024  # elements, each of which another line is read for
-# rows of which some are read at a time, how many, and of those that share sets; and lines of one set of the first cache
-LEAST_STREAMS, STREAMS, SHARED_STREAMS, WAYS = 32, 48, 16, 8
+# rows of which some are read at a time, how many, and of those that share sets of the first cache
+LEAST_STREAMS, STREAMS, SHARED_STREAMS = 32, 48, 16
 EVEN = 1.25  # of all rows as many are in whole tiles
 ROWS = 16  # of a tile of those, at least: whole lines of what is read
 ROOM = 72 << 10  # bytes of a tile
@@ -134,7 +134,9 @@ class _Afar:
         beside = unit // run  # rows that a unit is of
         shift = self.source[self.axes[near if beside == 1 else -1]] * self.size % PAGE
         most, found, units = STREAMS, (0, 0), 1
-        if WAYS * (1 + STREAMS * min(shift, PAGE - shift) // LINE) < STREAMS:  # they share sets of a cache
+        if (
+            WAYS * (1 + STREAMS * min(shift, PAGE - shift) // LINE) < STREAMS
+        ):  # a line is gone before its next elements are read
             most = SHARED_STREAMS
         for place in range(near, first, -1):
             n = self.lengths[self.axes[place]]

@@ -60,10 +60,9 @@ def is_scattered(turned: Turned) -> bool:
     columns = shape[own[-1]]
     short, tall = columns <= MOST_WOVEN, prod(shape[k] for k in folded) > WRITTEN_ROWS
     at_once = is_known(columns) and not is_dear(turned.found)
-    upwards = {
-        steps[k] == -columns and steps[own[-1]] == 1 and at_once for steps in views for k in folded if steps[k] < 0
-    }
-    if (short or (tall and columns % PARTS)) and False in upwards:
+    downwards = [(steps[k], steps[own[-1]]) for steps in views for k in folded if steps[k] < 0]
+    one_by_one = any(not at_once or (row, step) != (-columns, 1) for row, step in downwards)
+    if (short or (tall and columns % PARTS)) and one_by_one:
         return True
     rows = [(steps[own[-2]], steps[own[-1]]) for steps in views]
     return any(short and step == 1 and columns < row <= 2 * columns for row, step in rows)

@@ -189,7 +189,7 @@ def long_tiles(turned: Turned, room: int, other: Tile | None = None) -> list[Til
     """Tiles where they do; or nearly so, where in another tile the elements that follow each other in the target fill no squares. None where in that
     one more than twice as many do in memory, up to some KiB.
     """
-    least = LEAST_LONG if other is not None and stores_few(turned, other) else None
+    least = LEAST_LONG if other is not None and _stores_few(turned, other) else None
     shape, target = extents_of(turned.found), turned.target
     enough = 0 if other is None else min(READ_ON, _run(shape, other, target) // 2)
     found = (tile for tile in tiles_of(turned, room) if is_long(turned, tile, least))
@@ -202,7 +202,7 @@ def square_tiles(turned: Turned, room: int) -> list[Tile]:
     return [] if tile is None else [tile]
 
 
-def stores_few(turned: Turned, tile: Tile) -> bool:
+def _stores_few(turned: Turned, tile: Tile) -> bool:
     """Whether the elements that follow each other in the target fill no squares, in a tile."""
     return _run_of_target(extents_of(turned.found), tile, turned.target) < FILLED
 
