@@ -16,6 +16,7 @@ from exprten_jit import beforehand
 from test_drawn_blocks import forget, softmax
 
 import exprten as xt
+from exprten.statement import pieces, whole
 
 ROOT = Path(__file__).parents[1]
 PATHS = ROOT, ROOT / "jit"
@@ -183,7 +184,11 @@ def test_what_reads_other_folds_is_not_arranged_as_what_reads_none() -> None:
 
 
 @pytest.mark.parametrize("function", [xt.sum, xt.max, xt.argmax])
-def test_folds_alone_are_in_pieces_that_are_read_on_and_on(function: Callable[..., xt.Expr]) -> None:
+def test_folds_alone_are_in_pieces_that_are_read_on_and_on(
+    function: Callable[..., xt.Expr], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole, "stack_bytes", lambda: 0)
+    forget()
     x = xt.transpose(xt.empty((317, 11, 48, 100)), (3, 1, 2, 0))
     plan = xt.plan(xt.empty((100, 11, 317), function(x, 2).dtype), function(x, 2))
     assert (
@@ -191,6 +196,24 @@ def test_folds_alone_are_in_pieces_that_are_read_on_and_on(function: Callable[..
     )  # some of 317, the last of which begins earlier, as few would be left; four of 100 are a part of a line
     (piece,) = plan._code.nest.pieces
     assert piece.alike
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("reducer", ["max", "argmax", "sum"])
+@pytest.mark.parametrize("flipped", [(0,), (1,), (2,), (0, 3), (0, 1, 3), (3,)], ids=str)
+def test_rows_with_others_between_them_are_folded_before_they_are_stored(
+    flipped: tuple[int, ...], reducer: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = np.rint(numbers((131, 2, 7, 31)))
+    view = tuple(slice(None, None, -1 if k in flipped else 1) for k in range(4))
+    x, want = xt.asarray(data)[view], getattr(data[view], reducer)(3)
+    value = getattr(xt, reducer)(x, 3)
+    monkeypatch.setattr(pieces, "MEMORY", 1 << 12)
+    forget()
+    with xt.options(num_threads=threads):
+        plan = xt.plan(xt.full(want.shape, 7, value.dtype), value)
+        assert ("known0" in plan.nest) == (flipped != (3,)), plan.nest
+        np.testing.assert_array_equal(plan.run().numpy(), want)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

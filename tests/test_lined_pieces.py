@@ -31,6 +31,13 @@ LAYOUTS = (
 FUNCTIONS = pytest.mark.parametrize("function", [softmax, normalised], ids=["softmax", "normalised"])
 
 
+@pytest.fixture(autouse=True)
+def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where threads have 2 MiB of stack: there are many pieces of little."""
+    least = min(whole.stack_bytes(), *whole.FAR_TIMES)
+    monkeypatch.setattr(whole, "stack_bytes", lambda: least)
+
+
 def what_is_done(plan: xt.Plan) -> str:
     """How the kernel of a new plan is scheduled."""
     found = plan.nest
@@ -122,6 +129,36 @@ def test_a_source_is_brought_where_it_alone_has_all_axes(monkeypatch: pytest.Mon
     both = xt.plan(y, normalised(x, 1) * xt.transpose(xt.asarray(numbers((11, 15_001, 7))), (2, 0, 1)))
     assert what_is_done(both) != BROUGHT
     assert what_is_done(xt.plan(y, normalised(x, 0))) != BROUGHT  # its rows are folded
+
+
+@pytest.mark.parametrize(("stack", "most"), [(8 << 20, 2 << 20), (4 << 20, 1 << 20), (1 << 20, 128 << 10)])
+def test_pieces_are_as_long_as_the_stack_of_threads_lets_them_be(
+    stack: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole, "stack_bytes", lambda: stack)
+    forget()
+    data = numbers((4200, 1003))
+    x = xt.transpose(xt.asarray(data))
+    plan = xt.plan(xt.empty(x.shape), softmax(x, 0))
+    assert in_pieces(plan) >= -(-data.nbytes // most)
+    assert most // 2 < plan.scratch_bytes <= 1.2 * most + (64 << 10)
+    want = np.exp(data - data.max(1, keepdims=True), dtype=np.float64)
+    np.testing.assert_allclose(plan.run().numpy(), (want / want.sum(1, keepdims=True)).T, 1e-5)
+
+
+@pytest.mark.parametrize(("stack", "many"), [(8 << 20, 3), (4 << 20, 5), (1 << 20, 38)])
+def test_folds_that_are_stored_in_another_order_have_room_as_the_stack_lets_them(
+    stack: int, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole, "stack_bytes", lambda: stack)
+    forget()
+    data = np.rint(numbers((100, 3001, 15)))
+    x = xt.transpose(xt.asarray(data), (1, 0, 2))
+    plan = xt.plan(xt.empty((3001, 100), "int64"), xt.argmax(x, 2))
+    assert in_pieces(plan) == many
+    np.testing.assert_array_equal(plan.run().numpy(), data.argmax(2).T)
+    with xt.options(num_threads=3):
+        np.testing.assert_array_equal(xt.evaluate(xt.argmax(x, 2)).numpy(), data.argmax(2).T)
 
 
 def test_a_small_stack_has_no_lined_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,7 +166,7 @@ def _known_strides(walk: Walk, ways: Ways) -> set[int]:
     few += [many for way in alone for _, many in way.within]
     strung = walk.strung or any(way.strung for way in alone)
     return {
-        *(range(2, blocks.MOST + 1) if walk.block or any(way.block for way in alone) else ()),
+        *(s for n in range(2, blocks.MOST + 1) for s in (n, -n) if walk.block or any(way.block for way in alone)),
         walk.packed * walk.short or ways.narrow,
         *dict(ways.within).values(),
         *(way.packed * way.short or way.narrow for way in alone),

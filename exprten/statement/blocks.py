@@ -58,7 +58,7 @@ def plain_block(
     if extents[-2] > MOST_WOVEN and rows_run_on(extents, strides):  # they are taken as one row, which is long enough
         return None
     lengths = dict(zip(axes, extents, strict=True))
-    steps = [dict(zip(axes, row, strict=True)) for row in strides]
+    steps = [dict(zip(axes, map(abs, row), strict=True)) for row in strides]  # in whichever direction
     for lanes, block, _ in _blocks(axes, [], lengths, steps):
         if prod(lengths[k] for k in block) > MOST_PLAIN or _fills_squares(block, lanes, lengths):
             continue

@@ -21,7 +21,7 @@ from .pieces import FILLED, RUN, Tile, cut, extents_of, is_from_memory, long_til
 from .plain import copy_alone
 from .signature import SCRATCH
 from .walk import Given, Walk
-from .whole import FAR_TIMES, fit_pieces, in_pieces, is_dear, is_far, of_any_length, rest_of, uneven_pieces
+from .whole import fit_pieces, in_pieces, is_dear, is_far, of_any_length, rest_of, room_from_memory, uneven_pieces
 
 PART = 7  # elements of a row that are less than a register of 256 bits
 PARTS = 8  # elements: rows of several such are read as fast where they lie
@@ -78,8 +78,8 @@ def brought_first(
     names, order = [named[p] for p in stored.places], [stored.places.index(p) for p in turned.places]
     room, size = beforehand.WHOLE_ROOM, turned.found.leaves[leaf].key.dtype.itemsize
     tiles = tiles_of(turned, room // size)
-    if longer := long_tiles(turned, FAR_TIMES * room // size):
-        room, tiles = FAR_TIMES * room, longer
+    if longer := long_tiles(turned, room_from_memory() // size):
+        room, tiles = room_from_memory(), longer
     cuts = {order[k]: n for k, n in numbers.items()}
     for tile in tiles:
         here = dict(sorted((order[k], length) for k, length in tile.items()))

@@ -74,7 +74,7 @@ def _backwards(same: Same, target: Layout, is_other: Callable[[], bool]) -> set[
         return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first
     inner = min((k for k, n in enumerate(target.shape) if n != 1), key=lambda k: abs(target.strides[k]), default=None)
     short = inner is not None and target.shape[inner] < LONG and same.of((TARGET, inner)) in downwards
-    return set() if other and (short or not stored) else downwards  # what folds come to is stored upwards
+    return set() if other and short and stored else downwards
 
 
 def _in_any_order(found: Gathered, n: int) -> bool:

@@ -58,14 +58,14 @@ def cut(turned: Turned, tile: Tile) -> Turned:
     return replace(turned, found=found, target=layout(turned.target))
 
 
-def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> list[Tile]:
-    """In what pieces folds can be computed that come to so many bytes at each place of these axes, the best first: along an axis, or all at once where
-    there is room. None where there is no such axis: all have it, and nothing counts it.
+def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int], room: int) -> list[Tile]:
+    """In what pieces folds can be computed that come to so many bytes at each place of these axes, in so much room, the best first: along an axis, or all at once where
+    that is enough. None where there is no such axis: all have it, and nothing counts it.
     """
     found, target, shape = turned.found, turned.target, extents_of(turned.found)
     if not all(spaces) or max(spaces.values()) > beforehand.MOST:
         return []
-    if all(room_for(prod(shape[k] for k in axes), len(spaces)) >= nbytes for axes, nbytes in spaces.items()):
+    if all(room_for(prod(shape[k] for k in axes), len(spaces), room) >= nbytes for axes, nbytes in spaces.items()):
         return [{}]
     taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
     taken |= {found.structure[n][1] for n in found.counters}
@@ -73,7 +73,7 @@ def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> list[Til
     runs, others = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
     for k in {*own}.intersection(*spaces) - taken:
         each = max(prod(shape[j] for j in axes if j != k) * nbytes for axes, nbytes in spaces.items())
-        most = beforehand.ROOM // len(spaces) // each
+        most = room // len(spaces) // each
         steps = zip(target.shape, target.strides, strict=True)
         inner = min(prod(shape[k + 1 :]), prod(n for n, s in steps if abs(s) < abs(target.strides[k])))
         exact, about = _length(shape[k], most, k in near), _length(shape[k], most, near=False)
@@ -83,7 +83,7 @@ def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> list[Til
     return [{k: length} for k, length in sorted(runs, key=lambda each: -runs[each])]
 
 
-def square_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> Tile | None:
+def square_of(turned: Turned, spaces: Mapping[tuple[int, ...], int], room: int) -> Tile | None:
     """A piece of two axes and more of what folds come to, where these have its two innermost axes, on either side, and what follows each other in
     memory, or in the target, is less in pieces of one: about as many elements of both, of others two or three.
     """
@@ -93,7 +93,7 @@ def square_of(turned: Turned, spaces: Mapping[tuple[int, ...], int]) -> Tile | N
     taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
     shape = [1 if k in taken else n for k, n in enumerate(extents_of(found))]
     every = own_axes(target.shape)
-    room = beforehand.ROOM // len(spaces) // max(spaces.values())
+    room = room // len(spaces) // max(spaces.values())
     near = [every[-1], min(every, key=lambda k: abs(target.strides[k]))]
     own = [k for k in every if k not in taken]
     if (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
+from exprten_jit import beforehand
 from exprten_jit.beforehand import room_for
 from exprten_jit.columns import BLOCK
 from exprten_jit.kernel import First
@@ -29,6 +30,7 @@ from .pieces import (
     cut,
     extents_of,
     is_for,
+    is_from_memory,
     is_read_on,
     is_streamed_better,
     leaves_few,
@@ -41,7 +43,16 @@ from .pieces import (
 from .plain import left_alone
 from .signature import Rest
 from .walk import Given, Walk
-from .whole import in_pieces, is_better_whole, is_dear, may_be_whole, of_any_length, whole_first
+from .whole import (
+    in_pieces,
+    is_better_whole,
+    is_dear,
+    is_far,
+    may_be_whole,
+    of_any_length,
+    room_from_memory,
+    whole_first,
+)
 
 LEAST_APART = 6  # elements of packed rows, of which more follow each other in memory than as they are stored: of fewer all are read at once
 NEAR = 64  # elements that are stored backwards: more are whole vectors
@@ -73,7 +84,7 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     if turned is None or any(goal.strides[k] == 0 for k in walk.axes):
         return walk
     whole = key is not None and may_be_whole(turned, given)
-    other, backwards = is_better_apart(turned), _backwards(walk, same, goal)
+    other, backwards = is_better_apart(turned) or _is_strewn(walk, same, turned), _backwards(walk, same, goal)
     if not (other or backwards or (whole and is_scattered(turned))):
         return walk
     named = names_of(same, walk.axes, over)
@@ -93,6 +104,14 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     if key is not None and whole and (is_better_whole(turned, first, apart) if other else dear):
         return whole_first(walk, given, turned, names, numbers, key, first, apart) or first or walk
     return first or walk
+
+
+def _is_strewn(walk: Walk, same: Same, turned: Turned) -> bool:
+    """Whether rows that are folded, a row in each lane, lie at some distance from each other, with others between them; in the caches where less is stored than is read."""
+    taken = {p for n in same.found.folds for p in folded_by(same, n)}
+    nearest = next((p for p in reversed(turned.places) if p not in taken), None)
+    strewn = walk.short > 0 and not walk.packed and same.of((TARGET, walk.axes[-1])) != nearest
+    return strewn and (2 * prod(walk.extents) <= prod(extents_of(turned.found)) or is_from_memory(turned))
 
 
 def _backwards(walk: Walk, same: Same, goal: Layout) -> int:
@@ -143,9 +162,10 @@ def _folds_first(
     have in the walk; `twice`: an element may be stored so.
     """
     leaves, spaces = _outside(turned.found)[0], _spaces(turned.found)
-    tiles = pieces_of(turned, spaces)
+    room = beforehand.ROOM if leaves or not is_far(turned) else room_from_memory() // 2
+    tiles = pieces_of(turned, spaces, room)
     planes = {len(axes) for axes in spaces} == {2}  # of more axes a whole has longer rows
-    square = square_of(turned, spaces) if tiles != [{}] and (planes or not leaves) else None
+    square = square_of(turned, spaces, room) if tiles != [{}] and (planes or not leaves) else None
     long = [] if leaves else [tile for tile in tiles if is_read_on(turned, tile)]
     tiles.sort(key=lambda tile: tile not in long)
     if square and (len(square) > 1 or not leaves) and not long:
@@ -153,7 +173,7 @@ def _folds_first(
     if not leaves and tiles and is_streamed_better(turned, tiles[0]):
         return None
     tiles = [tile for tile in tiles if leaves or not is_streamed_better(turned, tile)]
-    found = (_folds_first_in(tile, walk, given, turned, spaces, names, numbers, twice) for tile in tiles)
+    found = (_folds_first_in(tile, walk, given, turned, spaces, names, numbers, twice, room) for tile in tiles)
     return next(filter(None, found), None)
 
 
@@ -166,8 +186,9 @@ def _folds_first_in(
     names: Sequence[str],
     numbers: Mapping[int, int],
     twice: bool,
+    room: int,
 ) -> Walk | None:
-    """The same in pieces."""
+    """The same in pieces, in so much room."""
     leaves, left = _outside(turned.found)[0], left_alone(cut(turned, tile), given.numbers, names)
     if left is None:
         return None
@@ -187,19 +208,20 @@ def _folds_first_in(
         return None
     rest = Rest(
         tuple(names),
-        first=_room(turned.found, spaces, names),
+        first=_room(turned.found, spaces, names, room),
         alone=alone,
         left=left if alike else any_length,
         pieces=tuple(numbers[k] for k in tile),
+        room=room if room > beforehand.ROOM else 0,
         alike=alike,
     )
     return in_pieces(walk, rest, tile)
 
 
-def _room(found: Gathered, spaces: Collection[tuple[int, ...]], names: Sequence[str]) -> First:
+def _room(found: Gathered, spaces: Collection[tuple[int, ...]], names: Sequence[str], room: int) -> First:
     """Room for what Reduces of these axes come to."""
     shape = extents_of(found)
-    rows = [(own, room_for(prod(shape[k] for k in own), len(spaces))) for own in spaces]
+    rows = [(own, room_for(prod(shape[k] for k in own), len(spaces), room)) for own in spaces]
     return tuple(sorted((tuple(sorted(names[k] for k in own)), nbytes, 0) for own, nbytes in rows))
 
 

@@ -41,7 +41,7 @@ Tile = kernel.Tile[int]
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left of a statement when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of
+    """What is left of a statement when all folds are computed before: `first` is room for them, of `room` bytes if that is more than usual, `memory` the names of all extents in the order of
     memory. `alone` are those folds that are computed as statements of their own, and what is `left`, which comes after them, is one as well. Of the axes `pieces` some elements are computed at a time. Or all that is
     stored is computed before, as a statement of its own, into `room` of so many bytes, and copied by another, or two: `whole`, which is made for `exact` extents with these names; or
     all that is read is `brought` before by one. Of `lined` pieces the last one has a line more than it has to store. Pieces that are `alike` have as many elements each.

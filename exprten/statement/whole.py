@@ -38,10 +38,10 @@ from .signature import SCRATCH, Alone, Rest, Ways
 from .walk import Given, Walk
 
 # as much room for what comes from memory, where a thread has so much stack: what is stored at a time is longer
-FAR_TIMES = 8
+FAR_TIMES = {8 << 20: 16, 2 << 20: 8}
 WIDE_TIMES = 2  # as much for all that is stored, where the second cache is larger
 FILLED_ROOM = 0.8  # of room for pieces that have a line more
-LEAST_STACK = 2 << 20  # bytes
+LEAST_STACK = 2 << 20  # bytes: where the limit of the process is none, what threads get
 
 
 def stack_bytes() -> int:
@@ -50,8 +50,9 @@ def stack_bytes() -> int:
         return 0
     import resource
 
-    limit, own = resource.getrlimit(resource.RLIMIT_STACK)[0], threading.stack_size()
-    return min(own or LEAST_STACK, limit if limit >= 0 else LEAST_STACK)
+    limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    most = limit if limit >= 0 else LEAST_STACK
+    return min(threading.stack_size() or most, most)
 
 
 def may_be_whole(turned: Turned, given: Given) -> bool:
@@ -114,15 +115,16 @@ def whole_first(
     room, size, far = beforehand.WHOLE_ROOM, key.dtype.itemsize, is_far(turned)
     if prod(extents_of(turned.found)) * size <= WIDE_TIMES * room and is_wide():
         room *= WIDE_TIMES
-    longer = long_tiles(turned, FAR_TIMES * room // size, other) if far else []
+    far_room = room_from_memory()
+    longer = long_tiles(turned, far_room // size, other) if far else []
     made = _Made(walk, given, turned, names, numbers, key, far)
-    every = [(tile, FAR_TIMES * room) for tile in longer]
+    every = [(tile, far_room) for tile in longer]
     every = every or [(tile, room) for tile in tiles_of(turned, room // size, other)]
     if not every and far and apart and first is None:  # each element would be stored by itself
-        every = [(tile, FAR_TIMES * room) for tile in square_tiles(turned, FAR_TIMES * room // size)]
+        every = [(tile, far_room) for tile in square_tiles(turned, far_room // size)]
     found = next(filter(None, (made.in_pieces(*each) for each in every)), None)
     if far and may_be_lined(key) and (found is None or made.breaks_lines(found)):
-        half = FAR_TIMES // 2 * beforehand.WHOLE_ROOM
+        half = far_room // 2
         longer = long_tiles(turned, int(half * FILLED_ROOM) // size, other)
         return next(filter(None, (made.by_scratch(tile, half) for tile in longer)), found)
     return found
@@ -135,7 +137,12 @@ def is_wide() -> bool:
 
 def is_far(turned: Turned) -> bool:
     """Whether there is more room: for what comes from memory, and where threads have the stack for it."""
-    return is_from_memory(turned) and stack_bytes() >= LEAST_STACK
+    return is_from_memory(turned) and stack_bytes() >= min(FAR_TIMES)
+
+
+def room_from_memory() -> int:
+    """Bytes for all that is stored, where there is more room."""
+    return next((times for least, times in FAR_TIMES.items() if stack_bytes() >= least), 1) * beforehand.WHOLE_ROOM
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ MOST = 64  # bytes at each place
 Pairs = tuple[tuple[Value, Value], ...]
 
 
-def room_for(places: int, shares: int) -> int:
-    """Bytes at each of so many places, a power of two, where `shares` divide all the room; 0 where there is none."""
-    each = ROOM // shares // max(1, places)
+def room_for(places: int, shares: int, room: int = 0) -> int:
+    """Bytes at each of so many places, a power of two, where `shares` divide all the `room`, or what is usual; 0 where there is none."""
+    each = (room or ROOM) // shares // max(1, places)
     return min(MOST, 1 << (each.bit_length() - 1)) if each else 0
 
 
@@ -62,7 +62,7 @@ def beforehand(kernel: Kernel, every: bool = False) -> Beforehand | None:
     known = _loads(found, stored)
     stores = tuple(replace(store, value=substitute(store.value, known)) for store in kernel.stores)
     others = ((node, substitute(node, known)) for node in folds if node not in known)
-    share, room = ROOM // len(kernel.first), _room(kernel)
+    share, room = ((kernel.rest and kernel.rest.room) or ROOM) // len(kernel.first), _room(kernel)
     return Beforehand(
         replace(kernel, stores=stores, first=()),
         parts,

@@ -116,7 +116,7 @@ OWN, START = (
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left of a kernel when all folds are computed before: `first` is room for them, `memory` the names of all extents in the order of memory; `alone` are kernels of their own,
+    """What is left of a kernel when all folds are computed before: `first` is room for them, of `room` bytes if that is more than usual, `memory` the names of all extents in the order of memory; `alone` are kernels of their own,
     and so is what is `left`. Of the axes `pieces` there are PIECE0, PIECE1 … elements at a time: what is computed before has room then. Or all that is stored is computed before,
     as the first of `whole` says, into `room` of so many bytes, and is then copied, or copied to the order of the target first; where it is `brought`, all that is read is
     copied before it is computed. Of `lined` pieces the last loop has a line more than each has to store. Pieces that are `alike` have as many elements each: the last one begins in the one before,
