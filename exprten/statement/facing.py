@@ -6,8 +6,10 @@ in any order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from exprten_jit.reducers import TABLE
 
@@ -16,9 +18,12 @@ from ..expression.shape import layout as layout_of
 from .axes import TARGET, Place, Same, counted_axes, views_of
 from .few import ONE_NUMBER
 from .gather import WEAK, Gathered
+from .lying import MEMORY
 from .orders import folded_by
 
-LONG = 4096  # elements: shorter rows of a target are stored upwards
+NEAR = 64  # elements: rows that are folded from the last to the first, and lie no further apart, are brought in order first
+FEW = 32  # elements of a target's rows
+LONG = 4096
 
 
 @dataclass(frozen=True)
@@ -70,11 +75,30 @@ def _backwards(same: Same, target: Layout, is_other: Callable[[], bool]) -> set[
     if not downwards:
         return set()
     other, stored = is_other(), largest.size == target.size
-    if stored and any(p in taken and ((abs(step) == 1 and not other) or step < 0) for p, step in steps):
+    if stored and any(p in taken and ((abs(step) == 1 and not other) or -NEAR < step < 0) for p, step in steps):
         return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first
-    inner = min((k for k, n in enumerate(target.shape) if n != 1), key=lambda k: abs(target.strides[k]), default=None)
-    short = inner is not None and target.shape[inner] < LONG and same.of((TARGET, inner)) in downwards
-    return set() if other and short and stored else downwards
+    reverse = any(p in taken and step < 0 for p, step in steps)
+    return set() if stored and _is_better_upwards(same, target, downwards, dict(steps), other, reverse) else downwards
+
+
+def _is_better_upwards(
+    same: Same,
+    target: Layout,
+    downwards: Collection[Place | None],
+    steps: Mapping[Place, int],
+    other: bool,
+    reverse: bool,
+) -> bool:
+    """Whether as much is stored as is read, and better not `downwards` along these axes: where the target has an `other` order short rows are, but not from memory if they are rows of what is read as well, and
+    of what is folded in `reverse` else long ones; and so are rows of a few elements that follow each other downwards.
+    """
+    order = sorted((k for k, n in enumerate(target.shape) if n != 1), key=lambda k: abs(target.strides[k]))
+    row = prod(target.shape[k] for k in itertools.takewhile(lambda k: same.of((TARGET, k)) not in downwards, order))
+    if row > 1:
+        return reverse and row < FEW
+    long, inner = target.shape[order[0]] >= LONG, same.of((TARGET, order[0]))
+    lies = steps.get(inner) == -1 and target.size >= MEMORY
+    return not (long or lies) if other else long and reverse
 
 
 def _in_any_order(found: Gathered, n: int) -> bool:

@@ -134,8 +134,8 @@ def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     least = LEAST_MOVED if machine().small else machine().words // 2 + 1
     if not moved or not least <= extents[-1] <= MOVED:
         return 0
-    # what is one for a row, or for all rows, is computed once for it elsewhere
-    every = all(abs(s[-1]) == 1 and 0 not in s for s in strides if any(s))
+    # what is one for a row, or for all rows, is computed once for it elsewhere, but not of such as are read from their ends
+    every = all(abs(s[-1]) == 1 and (backwards or 0 not in s) for s in strides if any(s))
     return extents[-1] if every else 0
 
 
