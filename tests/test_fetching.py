@@ -49,6 +49,19 @@ def _assert_stored(target: xt.Tensor, value: xt.Expr, result: np.ndarray, thread
         np.testing.assert_array_equal(target.numpy(), result)
 
 
+@pytest.mark.parametrize("columns", [129, 200, 224, 320, 321, 1000])
+@pytest.mark.parametrize("name", [*FOLDS, "scaled"])
+def test_rows_that_are_read_from_their_ends_are_fetched_upwards_where_they_are_short(name, columns):
+    values = np.random.default_rng(0).integers(-4, 5, _shaped((0, columns), BYTES)).astype(np.float32)
+    source = xt.array(values)[:, ::-1]
+    value = 3 * source if name == "scaled" else FOLDS[name](source, 1)
+    result = 3 * values[:, ::-1] if name == "scaled" else getattr(np, name)(values[:, ::-1], 1)
+    target = xt.zeros(result.shape, dtype=result.dtype)
+    plan = xt.plan(target, value)
+    assert ("< 321)): fetch x1[" in plan.nest) == (name != "max")  # which is the same from either end
+    _assert_stored(target, value, result)
+
+
 @pytest.mark.parametrize("name", FOLDS)
 @pytest.mark.parametrize(("shape", "axis"), ROWS)
 def test_rows_under_masks_and_of_strips_are_fetched_from_memory(shape, axis, name):

@@ -14,7 +14,7 @@ from .derived import apply
 from .folds import folds_of
 from .ir import FALSE, TRUE, Axis, Fold, Leaf, Load, Local, Value, both, index, load, negation
 from .kernel import Kernel
-from .nest import Columns, Let, Loop, Reduce, Stmt, Vector
+from .nest import FIRST, Columns, Fetch, Let, Loop, Reduce, Stmt, Vector
 from .pairs import lines_of
 from .placing import forms
 from .reducers import reducer_of
@@ -29,6 +29,7 @@ ON_BYTES = (
     2 << 20
 )  # of what is folded: beyond it what runs on is fetched (1.05 to 1.2 times; 0.9 times from the second cache)
 ROWS = 4  # of a larger block
+UPWARDS_BYTES = 1280  # of a row that is read from its end: as the processor sees it coming upwards only
 NEAR_ROW = 16  # elements: what is only folded of more takes so little time that the first cache cannot ask for as many lines at once
 STORED_ROW = 24  # elements: of more that are stored the processor sees enough by itself, while one is computed
 
@@ -84,7 +85,10 @@ def next_row(
     ahead = tuple(dict.fromkeys(load(x.leaf, substitute(x.offset, {row: row + 1})) for x in lines_of(loads)))
     far = both(kernel.far(kernel.every, FAR_BYTES // (size * max(kernel.down, 1))), extent < NEAR_BYTES // size)
     apart = _apart(loads, [loops[-1], (axis, index(0), extent)])
-    return _with(stmt, ahead, both(far, apart)) if ahead and apart is not FALSE else [stmt]
+    if not ahead or apart is FALSE:
+        return [stmt]
+    upwards, when = _upwards(lines_of(loads), axis, extent, both(far, apart))
+    return [*upwards, *_with(stmt, ahead, when)]
 
 
 def next_rows(stmts: Sequence[Stmt], kernel: Kernel, rows: Axis, further: Value) -> list[Stmt]:
@@ -137,8 +141,20 @@ def folded_rows(placed: Sequence[Stmt], kernel: Kernel, bound: Container[Axis | 
     near = apply("logical_and", apart, stmt.extent < NEAR_BYTES // size)
     ahead = tuple(load(x.leaf, substitute(x.offset, {row: row + further for row in rows})) for x in loads)
     when = both(kernel.every * stmt.extent >= FAR_BYTES // size, near)
+    upwards, when = _upwards(loads, stmt.axis, stmt.extent, when)
     fetching = replace(stmt, ahead=ahead, far=when)  # what that needs is computed there, where it is far
-    return [*before, Let(when, early=True), *([fetching] if alone else _fetching_on(fetching, kernel, near)), *after]
+    every = [fetching] if alone else _fetching_on(fetching, kernel, near)
+    return [*before, *upwards, Let(when, early=True), *every, *after]
+
+
+def _upwards(loads: Iterable[Load], axis: Axis, extent: Value, when: Value) -> tuple[list[Stmt], Value]:
+    """What fetches rows that are read from their ends, where they are short, from their lowest addresses on; and `when` others are fetched."""
+    found = [load(x.leaf, substitute(x.offset, {axis: extent - 1})) for x in loads if steps(x, axis) == -1]
+    if not found:
+        return [], when
+    short = extent < 1 + UPWARDS_BYTES // max(x.leaf.itemsize for x in found)
+    low = both(when, short)
+    return [Let(low, early=True), Fetch(tuple(found), low, extent, FIRST)], both(when, negation(short))
 
 
 def _fetching_on(stmt: Stmt, kernel: Kernel, near: Value) -> list[Stmt]:
