@@ -27,6 +27,7 @@ LAYOUTS = (
     ((6, 60_001, 4), (0, 2, 1), 0, BROUGHT),
     ((3_001, 16, 33), (1, 0, 2), 0, BROUGHT),  # the same rows
     ((7, 601, 19, 31), (2, 0, 3, 1), 1, COPIED),  # rows of 31 that are cut between five and six others
+    ((501, 1024, 3), (1, 0, 2), 0, COPIED),  # three pages apart, but for a line more
 )
 FUNCTIONS = pytest.mark.parametrize("function", [softmax, normalised], ids=["softmax", "normalised"])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 
 from ..expression.key import Key, leaf_key
 from ..expression.leaf import Leaf
@@ -92,9 +91,14 @@ def scratch(key: Key) -> Leaf:
     return leaf
 
 
-def packed(shape: Shape) -> Layout:
-    """The layout of scratch."""
-    return layout_of(shape, tuple(prod(shape[k + 1 :]) if n != 1 else 0 for k, n in enumerate(shape)))
+def packed(shape: Shape, wide: int | None = None, more: int = 0) -> Layout:
+    """The layout of scratch; what follows each other along a `wide` axis is so many elements `more` apart."""
+    step, strides = 1, list[int]()
+    for k, n in reversed([*enumerate(shape)]):
+        step += more if k == wide else 0
+        strides.insert(0, step if n != 1 else 0)
+        step *= n
+    return layout_of(shape, tuple(strides))
 
 
 def by_target(target: Layout) -> list[int]:

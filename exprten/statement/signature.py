@@ -45,6 +45,7 @@ class Rest:
     memory. `alone` are those folds that are computed as statements of their own, and what is `left`, which comes after them, is one as well. Of the axes `pieces` some elements are computed at a time. Or all that is
     stored is computed before, as a statement of its own, into `room` of so many bytes, and copied by another, or two: `whole`, which is made for `exact` extents with these names; or
     all that is read is `brought` before by one. Of `lined` pieces the last one has a line more than it has to store. Pieces that are `alike` have as many elements each.
+    What is stored before lies so many elements more apart along a `wide` axis, by the name of its extent.
     """
 
     memory: tuple[str, ...]
@@ -58,6 +59,7 @@ class Rest:
     exact: tuple[tuple[str, int], ...] = ()
     room: int = 0
     alike: bool = False
+    wide: tuple[tuple[str, int], ...] = ()
 
     @property
     def every(self) -> tuple[Alone, ...]:
@@ -143,6 +145,7 @@ class Ways:
                 rest.exact,
                 rest.room,
                 rest.alike,
+                rest.wide,
             )
         return found
 

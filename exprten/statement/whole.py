@@ -10,16 +10,19 @@ from math import prod
 
 from exprten_jit import beforehand
 from exprten_jit.derived import TABLE
+from exprten_jit.machine import LINE
 from exprten_jit.reducers import is_known
 from exprten_jit.vectors import DEAR
 
 from ..expression.key import Key
+from ..expression.shape import Shape
 from .alone import own_axes, own_of, packed, whole_alone
 from .gather import WEAK, Gathered
 from .lines import breaks_lines, by_scratch, cut_run, may_be_lined, with_line
 from .lying import MOST_WOVEN, TILED
 from .memory_order import Turned
 from .pieces import (
+    FILLED,
     Tile,
     chained,
     cut,
@@ -40,6 +43,7 @@ from .walk import Given, Walk
 # as much room for what comes from memory, where a thread has so much stack: what is stored at a time is longer
 FAR_TIMES = {8 << 20: 16, 2 << 20: 8}
 WIDE_TIMES = 2  # as much for all that is stored, where the second cache is larger
+PAGE = 4096  # bytes
 FILLED_ROOM = 0.8  # of room for pieces that have a line more
 LEAST_STACK = 2 << 20  # bytes: where the limit of the process is none, what threads get
 
@@ -165,7 +169,12 @@ class _Made:
         rows = copy is not None and bool(run) and _is_of_rows(copy, names[run[0]])
         if copy and (more := with_line(self.turned, tile, run, key, room) if rows else None):
             return self._walk(tile, more, (copy,), room, run[0])
-        return self._walk(tile, found, (copy,) if copy else (), room)
+        wide = None
+        if self.far and copy and copy.ways.flat:  # squares know of such
+            wide = in_one_set_along(found.target.shape, key.dtype.itemsize)
+            lies = packed(found.target.shape, wide, LINE // key.dtype.itemsize)
+            copy = copy_alone(found.target, lies, (0, SCRATCH), key, names)
+        return self._walk(tile, found, (copy,) if copy else (), room, wide=wide)
 
     def _in_squares(self, tile: Tile) -> Alone | None:
         """How all is copied from memory to memory, where that is in squares, which know nothing of how many there are of the axes that are cut."""
@@ -196,18 +205,34 @@ class _Made:
         return not walk.rest.lined and breaks_lines(walk.rest.whole[-1], self.turned.target, self.names, self.key)
 
     def _walk(
-        self, tile: Tile, turned: Turned, copies: tuple[Alone, ...], room: int, lined: int | None = None
+        self,
+        tile: Tile,
+        turned: Turned,
+        copies: tuple[Alone, ...],
+        room: int,
+        lined: int | None = None,
+        wide: int | None = None,
     ) -> Walk | None:
         """The loops of pieces with these copies, where there are kernels for all of their lengths."""
-        whole, names = whole_alone(turned, self.given.numbers, self.names), self.names
+        line, names = LINE // self.key.dtype.itemsize, self.names
+        lies = None if wide is None else packed(turned.target.shape, wide, line)
+        whole = whole_alone(turned, self.given.numbers, names, lies)
         if whole is None or not copies:
             return None
         uneven = uneven_pieces(self.turned, tile, names, lined)
         copies = tuple(of_any_length(copy, uneven) for copy in copies)
         rest = rest_of((whole, *copies), turned, names, [self.numbers[k] for k in tile], room)
+        if wide is not None:
+            rest = replace(rest, room=room + room * LINE // PAGE, wide=((names[wide], line),))
         if not fit_pieces(self.turned, tile, (whole, *copies), uneven):
             return None
         return in_pieces(self.walk, replace(rest, lined=lined is not None), tile)
+
+
+def in_one_set_along(shape: Shape, size: int) -> int | None:
+    """The axis along which elements of so many bytes lie a multiple of a page apart, and come into the same sets of the caches, in scratch of a shape."""
+    steps = packed(shape).strides
+    return next((k for k, n in enumerate(shape) if n >= FILLED and steps[k] * size % PAGE == 0), None)
 
 
 def _is_of_rows(copy: Alone, name: str) -> bool:

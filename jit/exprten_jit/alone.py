@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -49,8 +49,12 @@ def is_in_order(kernel: Kernel) -> bool:
     return all(node.order is None or node.order.grouped == (axis in node.free) for node in every)
 
 
-def row_major(loops: Sequence[tuple[Axis, Size]]) -> Value:
+def row_major(loops: Sequence[tuple[Axis, Size]], wide: Mapping[str, int] | None = None) -> Value:
+    """Where an element lies that is packed; along a `wide` axis, by the name of its extent, so many elements more are between two."""
     place: Value = index(0)
-    for a, extent in loops:
+    for n, (a, extent) in enumerate(loops):
         place = place * extent + a
+        if more := (wide or {}).get(extent.name):
+            inner = prod((m for _, m in loops[n + 1 :]), start=index(1))
+            return place * (inner + more) + row_major(loops[n + 1 :])
     return place

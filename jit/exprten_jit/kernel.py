@@ -120,7 +120,7 @@ class Rest:
     and so is what is `left`. Of the axes `pieces` there are PIECE0, PIECE1 … elements at a time: what is computed before has room then. Or all that is stored is computed before,
     as the first of `whole` says, into `room` of so many bytes, and is then copied, or copied to the order of the target first; where it is `brought`, all that is read is
     copied before it is computed. Of `lined` pieces the last loop has a line more than each has to store. Pieces that are `alike` have as many elements each: the last one begins in the one before,
-    and what both have is computed twice.
+    and what both have is computed twice. The whole of what is stored lies so many elements more apart along a `wide` axis, by the name of its extent.
     """
 
     first: First
@@ -134,6 +134,7 @@ class Rest:
     exact: tuple[tuple[str, int], ...] = ()
     room: int = 0
     alike: bool = False
+    wide: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)

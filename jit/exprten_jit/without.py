@@ -49,18 +49,19 @@ def _named(kernel: Kernel) -> dict[str, tuple[Axis, Size]]:
     return axes
 
 
-def _place(kernel: Kernel, named: Named, order: Sequence[str]) -> Value:
-    """Where an element lies that is packed in this order; numbers stand for extents that a kernel is made for."""
+def _place(kernel: Kernel, named: Named, order: Sequence[str], wide: Sequence[tuple[str, int]] = ()) -> Value:
+    """Where an element lies that is packed in this order, but for a `wide` axis; numbers stand for extents that a kernel is made for."""
     assert kernel.rest is not None, "what is computed as a whole"
     exact: dict[Value, Value] = {named[name][1]: index(many) for name, many in kernel.rest.exact}
-    return substitute(row_major([named[name] for name in order if name in named]), exact)
+    return substitute(row_major([named[name] for name in order if name in named], dict(wide)), exact)
 
 
 def _copied(kernel: Kernel, pieces: tuple[Piece, ...]) -> Beforehand | None:
     """A kernel as the copy of what another one stored, packed in the order of memory; nothing where a fold would run another way than its order is for."""
     (store,), named, rest = kernel.stores, _named(kernel), kernel.rest
     assert rest is not None, "what is computed as a whole"
-    axes, scratch, at = [*named.values()], Leaf(WHOLE, store.leaf.dtype), _place(kernel, named, rest.memory)
+    axes, scratch = [*named.values()], Leaf(WHOLE, store.leaf.dtype)
+    at = _place(kernel, named, rest.memory, rest.wide)
     computed = as_own(rest.whole[0], [Store(scratch, at, store.value)], axes, kernel)
     if not is_in_order(computed):
         return None
