@@ -38,6 +38,9 @@ CASES = (  # what is read, and the order of its axes in the target
     ((24, 6, 4855, 3), (2, 1, 3, 0)),  # of those that are turned
     ((40, 1748, 5, 12), (1, 0, 3, 2)),
     ((128, 964, 17), (2, 1, 0)),  # squares of such
+    ((380, 33, 24, 7), (0, 2, 1, 3)),  # small ones, each of which is turned where it lies
+    ((5001, 10, 17, 3), (0, 2, 1, 3)),
+    ((700, 17, 33, 6), (0, 2, 1, 3)),
 )
 
 

@@ -22,6 +22,7 @@ BLOCK = 1 << 16  # elements that are turned where they lie: what is read and wha
 # bytes of the target from one unit to the next of a row that is read: of fewer several units fill registers, of more they are better stored as they are read
 LEAST, MOST = 128, 8192
 LINES = 256  # bytes of whole lines between two units, for which these are stored as they lie
+LONG_ROW = 2048  # bytes of a row of the target: of so many those that are parts of lines are few
 RUN = 8192  # bytes of a tile of units: fewer ends of which are parts of lines
 # the same of each row of those that are far apart in the target, as they lie and turned: of twice as many too many lines may share sets of the second cache
 FAR_RUN, TURNED_RUN = 512, 1024
@@ -69,9 +70,10 @@ class _Afar:
 
     @property
     def flat(self) -> Flat | None:
-        if self.source[self.axes[0]] == self.strides[0][self.axes[0]] and self.size >= WORD and self._many(1) <= BLOCK:
-            return None
         place = self.axes.index(self.nearest)
+        block = self.source[self.axes[0]] == self.strides[0][self.axes[0]] and self._many(1) <= BLOCK
+        if block and self.size >= WORD and not (place == len(self.axes) - 1 and self._breaks_lines()):
+            return None
         after = self._many(place + 1)
         if place == len(self.axes) - 1:
             return self._units() if after * self.lengths[self.nearest] <= UNIT else None
@@ -88,6 +90,12 @@ class _Afar:
     def _packed(self, first: int) -> bool:
         """Whether the target runs on along all axes from one on."""
         return all(self.strides[0][k] == self._many(first + n + 1) for n, k in enumerate(self.axes[first:]))
+
+    def _breaks_lines(self) -> bool:
+        """Whether units that follow each other in memory lie in short rows of the target that are no whole lines, one in each."""
+        first = self._follows(self.lengths[self.nearest])
+        between = 0 if first is None else self._many(first + 1) * self.size
+        return between % LINE > 0 and between < LONG_ROW
 
     def _follows(self, run: int) -> int | None:
         """The place of the axis along which runs of so many elements follow each other where they are read."""
