@@ -75,7 +75,7 @@ def _backwards(same: Same, target: Layout, is_other: Callable[[], bool]) -> set[
     if not downwards:
         return set()
     other, stored = is_other(), largest.size == target.size
-    if stored and any(p in taken and ((abs(step) == 1 and not other) or -NEAR < step < 0) for p, step in steps):
+    if stored and not other and any(p in taken and (step == 1 or -NEAR < step < 0) for p, step in steps):
         return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first
     reverse = any(p in taken and step < 0 for p, step in steps)
     return set() if stored and _is_better_upwards(same, target, downwards, dict(steps), other, reverse) else downwards

@@ -29,7 +29,7 @@ ON_BYTES = (
     2 << 20
 )  # of what is folded: beyond it what runs on is fetched (1.05 to 1.2 times; 0.9 times from the second cache)
 ROWS = 4  # of a larger block
-UPWARDS_BYTES = 1280  # of a row that is read from its end: as the processor sees it coming upwards only
+UPWARDS_BYTES = 384, 1280  # of a row that is read from its end, and that the processor sees coming upwards only
 NEAR_ROW = 16  # elements: what is only folded of more takes so little time that the first cache cannot ask for as many lines at once
 STORED_ROW = 24  # elements: of more that are stored the processor sees enough by itself, while one is computed
 
@@ -152,8 +152,9 @@ def _upwards(loads: Iterable[Load], axis: Axis, extent: Value, when: Value) -> t
     found = [load(x.leaf, substitute(x.offset, {axis: extent - 1})) for x in loads if steps(x, axis) == -1]
     if not found:
         return [], when
-    short = extent < 1 + UPWARDS_BYTES // max(x.leaf.itemsize for x in found)
-    low = both(when, short)
+    size = max(x.leaf.itemsize for x in found)
+    short, few = extent < 1 + UPWARDS_BYTES[1] // size, extent < UPWARDS_BYTES[0] // size
+    low = both(both(when, short), negation(few))
     return [Let(low, early=True), Fetch(tuple(found), low, extent, FIRST)], both(when, negation(short))
 
 
