@@ -58,7 +58,9 @@ def test_rows_that_are_read_from_their_ends_are_fetched_upwards_where_they_are_s
     result = 3 * values[:, ::-1] if name == "scaled" else getattr(np, name)(values[:, ::-1], 1)
     target = xt.zeros(result.shape, dtype=result.dtype)
     plan = xt.plan(target, value)
-    assert ("< 321)" in plan.nest and ": fetch x1[" in plan.nest) == (name != "max")  # which is the same from either end
+    assert ("< 321)" in plan.nest and ": fetch x1[" in plan.nest) == (
+        name != "max"
+    )  # which is the same from either end
     _assert_stored(target, value, result)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -176,6 +177,25 @@ SPLIT = (
     ((33, 58, 17), 1, lambda x: x[::-1, ::-1, ::-1]),
     ((3001, 3), 0, lambda x: x[::-1]),
 )
+
+
+@pytest.mark.covering(1)
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize(
+    ("many", "shape"), [(603, (3, 11)), (401, (5, 10)), (403, (2, 6)), (301, (7, 8)), (300, (8, 8))]
+)
+def test_transposes_of_short_axes_that_run_backwards(many: int, shape: tuple[int, int], dtype: str, bits: int) -> None:
+    values = numbers((many, *shape), dtype)
+    for order, flipped in itertools.product(((0, 2, 1), (2, 1, 0), (1, 2, 0)), range(1, 8)):
+        at = tuple(slice(None, None, -1 if flipped >> k & 1 else 1) for k in range(3))
+        view = xt.transpose(xt.asarray(values)[at], order)
+        want = np.ascontiguousarray(values[at].transpose(order)) * values.dtype.type(3)
+        target = np.zeros(want.size + 8, dtype)
+        with xt.options(vector_bits=bits):
+            xt.asarray(target)[4:-4].reshape(want.shape)[...] = view * 3
+        np.testing.assert_array_equal(target[4:-4].reshape(want.shape), want, f"{order} {flipped}")
+        assert not target[:4].any() and not target[-4:].any()
 
 
 @pytest.mark.parametrize(("shape", "axis", "view"), SPLIT, ids=lambda x: str(x) if not callable(x) else "")

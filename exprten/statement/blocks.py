@@ -26,7 +26,7 @@ from .registers import machine
 Key = TypeVar("Key", int, Place)
 
 MOST = 72  # elements: of more, a kernel is longer than its loops are worth
-MOST_PLAIN = 32  # without folds
+MOST_PLAIN, MOST_ENDS = 32, 56  # without folds, and of those that are read from their ends along some axis
 FAR, FAR_ROWS = 1 << 21, 20  # elements that are in no cache of one processor alone: of those no block has more rows
 MOST_FOLDED = 36  # of which nothing but folds is stored, as they lie: further ones are read down a few columns as fast
 NARROW = 3  # columns that blocks of all rows are better for, where vectors are small
@@ -59,8 +59,10 @@ def plain_block(
         return None
     lengths = dict(zip(axes, extents, strict=True))
     steps = [dict(zip(axes, map(abs, row), strict=True)) for row in strides]  # in whichever direction
+    ends = min(strides[0]) < 0 or any(-1 in row for row in strides)  # else each element would be brought by itself
     for lanes, block, _ in _blocks(axes, [], lengths, steps):
-        if prod(lengths[k] for k in block) > MOST_PLAIN or _fills_squares(block, lanes, lengths):
+        most = MOST_ENDS if ends and all(lengths[k] <= MOST_WOVEN for k in block) else MOST_PLAIN
+        if prod(lengths[k] for k in block) > most or _fills_squares(block, lanes, lengths):
             continue
         return Block(tuple((k, lengths[k]) for k in block), lanes)
     return None
