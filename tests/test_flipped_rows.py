@@ -228,6 +228,10 @@ def test_what_is_left_of_folds_is_a_statement_of_its_own(
         ((20000, 4, 3), (1, 0, 2), 2, (0,)),
         ((900, 40, 40), (2, 1, 0), 1, (0, 2)),  # in pieces, where it comes from memory
         ((17, 40000, 2), (1, 2, 0), 0, (1,)),
+        ((4000, 2), (1, 0), 1, (0,)),  # rows of the target, brought in order first
+        ((110, 100, 3), (0, 2, 1), 2, (1,)),
+        ((83, 25, 8), (0, 2, 1), 2, (0, 1, 2)),
+        ((1003, 7), (1, 0), 1, (0, 1)),
     ],
     ids=str,
 )

@@ -31,12 +31,15 @@ COLUMNS = 48  # of a row at most, where all columns of several rows are folded a
 def is_better_brought(turned: Turned, stored: Turned) -> bool:
     """Whether a statement whose target has another order is better computed in that: from memory where its source has short rows, and the target long
     ones, neither of which is folded; or where both have the same rows, and few columns are folded that lie apart in the target, where these run on. In the
-    caches where rows that are folded across are less than a register.
+    caches where rows that are folded across are less than a register; and where few columns are folded from the last row to the first, and are rows of the target.
     """
     shape, folded = extents_of(turned.found), _folded(turned)
     (*_, beside, inner), outer = turned.places, stored.places[-1]
-    if {inner, outer} & folded:
+    if inner in folded:
         return False
+    if outer in folded:  # rows of the target are few columns as they lie
+        few = beside == outer and shape[-1] <= PARTS and shape[-2] > FILLED
+        return few and is_dear(turned.found) and is_scattered(turned)
     if is_scattered(turned):
         return True
     if not is_far(turned):  # of rows that fill no register, where squares are turned without scratch
