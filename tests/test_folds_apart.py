@@ -16,7 +16,7 @@ from exprten_jit import beforehand
 from test_drawn_blocks import forget, softmax
 
 import exprten as xt
-from exprten.statement import pieces, whole
+from exprten.statement import pieces, rest, whole
 
 ROOT = Path(__file__).parents[1]
 PATHS = ROOT, ROOT / "jit"
@@ -27,6 +27,13 @@ SUMS = (
     ((20, 32, 11, 17), (3, 1, 0, 2), 2, "columns of i2i3 < (n0 * n1)"),  # two are left, and turned in registers
     ((93, 64, 9), (2, 1, 0), 0, "known0[h1] = ((((x1[t0] + x1[(8 + t0)])"),
 )
+
+
+@pytest.fixture(autouse=True)
+def usual_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a processor whose second cache is small."""
+    monkeypatch.setattr(rest, "is_wide", lambda: False)
+    forget()
 
 
 def numbers(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:

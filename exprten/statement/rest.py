@@ -44,10 +44,12 @@ from .plain import left_alone
 from .signature import Rest
 from .walk import Given, Walk
 from .whole import (
+    WIDE_TIMES,
     in_pieces,
     is_better_whole,
     is_dear,
     is_far,
+    is_wide,
     may_be_whole,
     of_any_length,
     room_from_memory,
@@ -162,7 +164,9 @@ def _folds_first(
     have in the walk; `twice`: an element may be stored so.
     """
     leaves, spaces = _outside(turned.found)[0], _spaces(turned.found)
-    room = beforehand.ROOM if leaves or not is_far(turned) else room_from_memory() // 2
+    room = beforehand.ROOM
+    if not leaves and (is_far(turned) or is_wide()):
+        room = room_from_memory() // 2 if is_far(turned) else WIDE_TIMES * room
     tiles = pieces_of(turned, spaces, room)
     planes = {len(axes) for axes in spaces} == {2}  # of more axes a whole has longer rows
     square = square_of(turned, spaces, room) if tiles != [{}] and (planes or not leaves) else None
