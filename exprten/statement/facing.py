@@ -22,8 +22,8 @@ from .lying import MEMORY
 from .orders import folded_by
 
 NEAR = 64  # elements: rows that are folded from the last to the first, and lie no further apart, are brought in order first
-FEW = 32  # elements of a target's rows
-LONG = 4096
+FEW = 32  # elements: shorter rows of a target, one after the other downwards, take longer than reading backwards does
+LONG = 4096  # elements: shorter rows of a target are stored upwards where it has another order, longer ones where it has not
 
 
 @dataclass(frozen=True)

@@ -165,8 +165,10 @@ def _folds_first(
     """
     leaves, spaces = _outside(turned.found)[0], _spaces(turned.found)
     room = beforehand.ROOM
-    if not leaves and (is_far(turned) or is_wide()):
-        room = room_from_memory() // 2 if is_far(turned) else WIDE_TIMES * room
+    if not leaves and is_far(turned):
+        room = room_from_memory() // 2
+    elif not leaves and is_wide():
+        room *= WIDE_TIMES
     tiles = pieces_of(turned, spaces, room)
     planes = {len(axes) for axes in spaces} == {2}  # of more axes a whole has longer rows
     square = square_of(turned, spaces, room) if tiles != [{}] and (planes or not leaves) else None

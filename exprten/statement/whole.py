@@ -169,9 +169,9 @@ class _Made:
         rows = copy is not None and bool(run) and _is_of_rows(copy, names[run[0]])
         if copy and (more := with_line(self.turned, tile, run, key, room) if rows else None):
             return self._walk(tile, more, (copy,), room, run[0])
-        wide = None
-        if self.far and copy and copy.ways.flat:  # squares know of such
-            wide = in_one_set_along(found.target.shape, key.dtype.itemsize)
+        flat = self.far and copy is not None and copy.ways.flat is not None  # squares have a way of their own with such
+        wide = in_one_set_along(found.target.shape, key.dtype.itemsize) if flat else None
+        if wide is not None:
             lies = packed(found.target.shape, wide, LINE // key.dtype.itemsize)
             copy = copy_alone(found.target, lies, (0, SCRATCH), key, names)
         return self._walk(tile, found, (copy,) if copy else (), room, wide=wide)
