@@ -10,7 +10,8 @@ LINE = 64  # bytes
 @dataclass(frozen=True)
 class Machine:
     """What must be known of a processor: register width, element widths of which some can be loaded and stored, whether it has stores that pass the caches by,
-    registers for masks, AVX-512's instructions that multiply by powers of two, add products of integers of 16 bits, take the greater or the lesser of two, and AVX2's that permutes lanes.
+    registers for masks, AVX-512's instructions that multiply by powers of two, add products of integers of 16 bits, take the greater or the lesser of two, and AVX2's that permutes lanes;
+    whether lines to be stored are to be `claimed`, as it asks for the next one when the one before is there; and whether it `assists` where numbers are too small to be normal.
     """
 
     vector_bits: int
@@ -21,6 +22,8 @@ class Machine:
     dots: bool = False
     permutes: bool = False
     ranges: bool = False
+    claimed: bool = False
+    assists: bool = False
 
     @property
     def small(self) -> bool:

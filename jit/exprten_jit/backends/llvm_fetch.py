@@ -23,10 +23,8 @@ class Fetching(Records):
 
     def fetch_bytes(self, address: str, nbytes: int, further: int = 0, locality: int = SECOND) -> None:
         """The lines of so many bytes, so many bytes further than an address."""
-        t = self.text
         for first in range(further, further + nbytes, LINE):
-            at = t.let(f"getelementptr i8, ptr {address}, i64 {first}", "ptr").name if first else address
-            t.call_void("@llvm.prefetch.p0", f"ptr {at}", "i32 0", f"i32 {locality}", "i32 1")
+            self.text.prefetch(address, first, locality)
 
     def fetch(self, stmt: Fetch, known: Known) -> None:
         """What is far, line by line."""

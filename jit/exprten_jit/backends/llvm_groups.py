@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from ..dtypes import DType
 from ..ir import Leaf, Load, Store, Value, load
 from ..machine import LINE
-from ..nest import Nest
-from ..rewrite import affine, steps
+from ..nest import FIRST, Nest
+from ..rewrite import affine, steps, walk
 from .llvm_masked import of_first
 from .llvm_some import Some
 from .llvm_text import Lanes
@@ -18,6 +18,7 @@ from .llvm_woven import blocks_of, crossed, unwoven, woven
 
 TWO_HALVES = 256  # bits of registers of two halves, between which little goes
 FOUR, FOURS = 4, (4, 8)  # elements of rows that do not follow each other, and bytes of one
+CLAIMED = 256  # bytes: of a row that is stored, lines so much further are asked for, not yet those that are stored now
 FEW_ODD = 5  # elements of rows whose lanes are exchanged in as few steps
 
 
@@ -182,6 +183,7 @@ class Groups(Some):
             return
         parts = woven(columns, self._shuffled)
         for part, place in zip(parts, self._group_places(store, known, where), strict=True):
+            self.claim_along(store, place, where)
             self._put_lanes(part, place, dtype.itemsize, where)
 
     def _offset(self, form: tuple[Value, Value], known: Known, where: Where) -> str:
@@ -194,6 +196,17 @@ class Groups(Some):
 
     def _memory(self, dtype: DType, where: Where) -> str:
         return f"<{where.count} x {dtype.memory}>"
+
+    def claim(self, address: str, *further: int) -> None:
+        """Ask for the lines so many bytes further than where something is stored by way of the caches, where a processor asks for one after the other only."""
+        for n in further if self.machine.claimed else ():
+            self.text.prefetch(address, n, FIRST, stored=True)
+
+    def claim_along(self, store: Store, address: str, where: Where) -> None:
+        """The same of what follows in a row of the target, of which nothing is read."""
+        along = not where.stream and where.mask is None and store.leaf.name in self.given
+        if along and not any(isinstance(x, Load) and x.leaf == store.leaf for x in walk(store.value)):
+            self.claim(address, CLAIMED)
 
     def _put_lanes(self, value: Lanes, address: str, size: int, where: Where) -> None:
         """Store elements of so many bytes side by side: where that goes past the caches they begin with a line of the target, or fill none."""

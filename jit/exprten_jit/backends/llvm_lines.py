@@ -97,10 +97,15 @@ class Lines(Brought):
             for x, address in zip(values, places, strict=True):
                 t.put(f"store {x}, ptr {address}, align {how}")
 
-        if tile.straight == "false":
+        def through() -> None:
+            for address in places:
+                self.claim(address, 0, values[0].count * dtype.itemsize - 1)
             stored(str(dtype.itemsize))
+
+        if tile.straight == "false":
+            through()
             return
-        t.either(tile.straight, lambda: stored(f"{LINE}, !nontemporal !0"), lambda: stored(str(dtype.itemsize)))
+        t.either(tile.straight, lambda: stored(f"{LINE}, !nontemporal !0"), through)
 
     def _parts_turned(self, lines: list[Lanes], part: int) -> list[Lanes]:
         """As many vectors as they have parts: part k of vector n becomes part n of vector k."""

@@ -56,7 +56,8 @@ class Memory(Groups):
         coefficient = form[0]
         offset = self._offset(form, known, where)
         if isinstance(coefficient, Const) and coefficient.value == 1:
-            return self._wide_load(self._at(node, offset, when), dtype, self._whole(node.leaf, where))
+            found = self._wide_load(self._at(node, offset, when), dtype, self._whole(node.leaf, where))
+            return found if node.leaf.name in self.given else self._there(found, dtype, where)
         if isinstance(coefficient, Const) and coefficient.value == -1:
             return self._backward_load(node, offset, when, where)
         assert where.mask is None, "a masked step has unit strides only"
@@ -126,6 +127,13 @@ class Memory(Groups):
     def _whole(self, leaf: Leaf, where: Where) -> Where:
         """All lanes where memory is our own: it has room for them, and what was stored under a mask is long in coming back."""
         return where if where.mask is None or leaf.name in self.given else replace(where, mask=None)
+
+    def _there(self, found: Lanes, dtype: DType, where: Where) -> Lanes:
+        """What was read of our own memory, zeros where nothing was stored: what was left there may be numbers for which a processor takes a hundred times as long."""
+        if where.mask is None or not self.machine.assists or dtype.kind not in "fc":
+            return found
+        zeros = Lanes("zeroinitializer", found.lane, found.count)
+        return self.text.let(f"select <{found.count} x i1> {where.mask}, {found}, {zeros}", found.lane, found.count)
 
     def _at(self, node: Load, offset: str, when: Lanes | None) -> str:
         dtype = node.leaf.dtype
@@ -207,7 +215,9 @@ class Memory(Groups):
         mixed = self._shuffled(
             self.widened(even, count), self.widened(odd, count), [k + n for k in order for n in (0, count)]
         )
-        self._wide_store(mixed, self._pointer(store.leaf.name, dtype, offset), dtype, self._twice(where))
+        address = self._pointer(store.leaf.name, dtype, offset)
+        self.claim_along(store, address, where)
+        self._wide_store(mixed, address, dtype, self._twice(where))
 
     def store(self, store: Store, value: Lanes, known: Known, where: Where) -> None:
         dtype = store.leaf.dtype
@@ -224,6 +234,8 @@ class Memory(Groups):
         where, address = self._whole(store.leaf, where), self._pointer(store.leaf.name, dtype, offset)
         side_by_side = where.count == 1 or (isinstance(coefficient, Const) and coefficient.value == 1)
         if side_by_side or where.parts or where.mask is not None or where.stream:
+            if where.count > 1:
+                self.claim_along(store, address, where)
             self._wide_store(value, address, dtype, where)
         else:
             self._strided_store(value, address, stride, dtype)

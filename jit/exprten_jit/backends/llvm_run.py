@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,7 @@ def _llvm() -> Any:  # llvmlite has no types
 
 # SSE4a has no instructions in AVX's encoding: one of them in a kernel that has filled wide registers takes a hundred nanoseconds
 UNUSED = ("sse4a",)
+AMD = ("znver", "bdver", "btver", "amdfam", "k8", "opteron", "athlon")  # how LLVM calls its processors
 
 
 @cache
@@ -69,11 +70,13 @@ def machine() -> Machine:
     """What the schedule wants to know of this processor."""
     features = set(host_cpu()[1].split(","))
     x86 = _llvm().get_process_triple().startswith("x86_64")
+    intel = x86 and not host_cpu()[0].startswith(AMD)
     if "+avx512bw" in features and "+avx512vl" in features:
         dots, ranges = "+avx512vnni" in features, "+avx512dq" in features
-        return Machine(512, frozenset((8, 16, 32, 64)), x86, True, scales=True, dots=dots, ranges=ranges)
+        found = Machine(512, frozenset((8, 16, 32, 64)), x86, True, scales=True, dots=dots, ranges=ranges)
+        return replace(found, claimed=intel, assists=intel)
     if "+avx" in features:
-        return Machine(256, frozenset((8, 16, 32, 64)), x86, permutes="+avx2" in features)
+        return Machine(256, frozenset((8, 16, 32, 64)), x86, permutes="+avx2" in features, claimed=intel, assists=intel)
     return Machine(128, frozenset())  # SSE2 and NEON have no masked moves: the tail goes one element at a time
 
 

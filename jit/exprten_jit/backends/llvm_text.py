@@ -113,6 +113,11 @@ class Text:
         """Where so many elements further is."""
         return self.let(f"getelementptr {element}, ptr {address}, i64 {many}", "ptr").name
 
+    def prefetch(self, address: str, further: int, locality: int, stored: bool = False) -> None:
+        """Bring the line so many bytes further than an address into a cache, to be read, or to be stored."""
+        at = self.further(address, "i8", str(further)) if further else address
+        self.call_void("@llvm.prefetch.p0", f"ptr {at}", f"i32 {int(stored)}", f"i32 {locality}", "i32 1")
+
     def greater(self, a: str, b: str) -> str:
         return self.call("@llvm.smax.i64", INDEX_TYPE, 1, Lanes(a, INDEX_TYPE), Lanes(b, INDEX_TYPE)).name
 

@@ -151,9 +151,10 @@ class Tiles(Compared):
         t, size, many = self.text, dtype.itemsize, LINE // dtype.itemsize
         first, lines, last, to = places
 
-        def copied(kind: str, how: str) -> Callable[[str], None]:
+        def copied(kind: str, how: str, claimed: Sequence[int] = ()) -> Callable[[str], None]:
             def copy(i: str) -> None:
                 here, there = (t.further(x, dtype.memory, i) for x in (source, target))
+                self.claim(there, *claimed)
                 x = t.let(f"load {kind}, ptr {here}, align {size}", kind).name
                 t.put(f"store {kind} {x}, ptr {there}, {how}")
 
@@ -170,7 +171,7 @@ class Tiles(Compared):
 
         some(first, lines)
         kind, line = f"<{many} x {dtype.memory}>", f"align {LINE}"
-        past, through = copied(kind, f"{line}, !nontemporal !0"), copied(kind, line)
+        past, through = copied(kind, f"{line}, !nontemporal !0"), copied(kind, line, (LINE,))
         if aliased == "false":
             t.loop(lines, last, many, past)
         else:

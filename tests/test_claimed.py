@@ -1,0 +1,93 @@
+"""Processors that ask for a line to be stored when the one before is there, and take long for numbers that are not normal: what is done for them, and that results stay."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from exprten_jit.backends import llvm_run
+from exprten_jit.machine import Machine
+
+import exprten as xt
+from exprten.statement import direct, launch
+
+CLAIM = "i32 1, i32 3, i32 1)"  # of a line that will be stored, into the first cache
+SHAPES = (((5, 700), (1, 0)), ((700, 5), (1, 0)), ((91, 37), (1, 0)), ((9, 40, 33), (2, 1, 0)), ((16, 2048), (1, 0)))
+
+
+def machine_of(monkeypatch: pytest.MonkeyPatch, **facts: bool) -> Machine:
+    """This processor, but for some facts: nothing that was compiled before is used."""
+    machine = replace(llvm_run.machine(), **facts)
+    monkeypatch.setattr(llvm_run, "machine", lambda: machine)
+    forget()
+    return machine
+
+
+def forget() -> None:
+    launch._launches.clear()
+    launch._kernels.clear()
+    direct._made.clear()
+    direct._optioned.clear()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    forget()
+    yield
+    forget()
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize(("shape", "order"), SHAPES, ids=str)
+def test_lines_are_claimed_and_results_stay(monkeypatch, shape, order, bits):
+    x = np.random.default_rng(1).standard_normal(shape).astype("float32")
+    want = x.transpose(order) * np.float32(3)
+    for claimed in (False, True):
+        machine_of(monkeypatch, claimed=claimed)
+        with xt.options(vector_bits=bits):
+            target, value = xt.zeros(want.shape), xt.transpose(xt.asarray(x), order) * 3
+            assert (CLAIM in xt.plan(target, value).llvm) == claimed
+            target[...] = value
+        np.testing.assert_array_equal(target.numpy(), want)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int16", "uint8", "complex64"])
+def test_lines_of_every_type_are_claimed(monkeypatch, dtype):
+    x = (np.random.default_rng(2).standard_normal((300, 6)) * 9).astype(dtype)
+    target, value = xt.zeros((6, 300), dtype=dtype), xt.transpose(xt.asarray(x), (1, 0)) * 3
+    machine_of(monkeypatch, claimed=True)
+    assert CLAIM in xt.plan(target, value).llvm
+    target[...] = value
+    np.testing.assert_array_equal(target.numpy(), x.T * x.dtype.type(3))
+
+
+def test_what_is_stored_past_the_caches_is_not_claimed(monkeypatch):
+    machine_of(monkeypatch, claimed=True)
+    blocks = re.split(r"\n\w+:\n", xt.plan(xt.zeros(1 << 22), xt.zeros(1 << 22) * 3).llvm)
+    past = [block for block in blocks if "!nontemporal" in block]
+    assert past
+    assert not any(CLAIM in block for block in past)
+    assert any(CLAIM in block for block in blocks)
+
+
+@pytest.mark.parametrize("columns", [17, 25, 30, 77, 100])
+def test_lanes_beyond_the_last_column_hold_zeros_where_others_would_take_long(monkeypatch, columns):
+    """Of numbers left on the stack a quotient may be no normal one."""
+    x = np.random.default_rng(3).standard_normal((33, 7, columns)).astype("float32")
+    texts = []
+    for assists in (False, True):
+        machine_of(monkeypatch, assists=assists)
+        source = xt.asarray(x)
+        target, value = xt.zeros(x.shape), (source - xt.mean(source, 0)) / xt.std(source, 0)
+        texts.append(xt.plan(target, value).llvm)
+        target[...] = value
+        np.testing.assert_allclose(target.numpy(), (x - x.mean(0)) / x.std(0), rtol=2e-4, atol=2e-5)
+    loaded, beyond = texts[1].count("select <"), texts[0].count("select <")
+    assert loaded > beyond
+
+
+def test_a_target_that_is_read_is_not_claimed(monkeypatch):
+    machine_of(monkeypatch, claimed=True)
+    target = xt.zeros(1000)
+    assert CLAIM not in xt.plan(target, target * 3).llvm
