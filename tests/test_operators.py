@@ -9,6 +9,7 @@ import pytest
 
 import exprten as xt
 from exprten.options import USE_CTYPES
+from exprten.statement import direct
 
 BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod]
 IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod]
@@ -290,3 +291,19 @@ def test_assign_in_place_stays_strict_when_called_directly():
         xt.assign(x[1:], "inplace", x[1:] * 2.0)
     with pytest.raises(xt.AliasError, match="inplace"):
         xt.assign(x[1:], "inplace", x[:-1] * 2.0)
+
+
+@pytest.mark.skipif(USE_CTYPES, reason="nothing is called directly through ctypes")
+def test_more_layouts_are_called_directly_the_more_often_they_came(monkeypatch):
+    """Of forty in turn four, then ten, then all."""
+    monkeypatch.setattr(direct, "AFTER", {2: 4, 8: 10, 16: 64})
+    sources = [xt.asarray(np.full((n, 7), n, np.float32)) for n in range(30, 70)]
+    targets = [xt.zeros(n, dtype="float32") for n in range(30, 70)]
+    looked_up = []
+    for _ in range(20):
+        before = xt.stats().hits
+        for target, source in zip(targets, sources, strict=True):
+            target[...] = xt.sum(source * 0.125, 1)
+        looked_up.append(xt.stats().hits - before)
+    assert [looked_up[n] for n in (4, 10, 19)] == [36, 30, 0]
+    assert [target.numpy()[-1] for target in targets] == [0.875 * n for n in range(30, 70)]

@@ -33,8 +33,8 @@ from .signature import Arranged
 
 MAX_OPERANDS = 64  # leaves and scalars of a directly called statement
 # Runs found again before a direct call is made, and how many the statement may have then. To make one takes 10 ms and saves 20 us a
-# run: the first few layouts get theirs soon, others when they have come often. They are asked one after the other.
-AFTER = {2: 4, 256: 16}
+# run: the first few layouts get theirs soon, others when they have come so often that it is paid for. They are asked one after the other, in 0.1 us each.
+AFTER = {2: 4, 256: 16, 512: 128}
 
 Path = tuple[int, ...]
 Word = tuple[Path, str]  # a scalar, and how it travels
