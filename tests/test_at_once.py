@@ -46,6 +46,13 @@ def test_few_elements_that_lie_across_are_numpys(seed: int, kind: int) -> None:
     check(data, order, rng)
 
 
+@pytest.mark.parametrize("shape", [(31, 66, 16), (32, 64, 16), (17, 120, 16), (31, 66, 8), (33, 62, 4)], ids=str)
+def test_rows_of_a_target_that_lie_in_the_same_sets_are_numpys(shape: tuple[int, ...]) -> None:
+    """8,192 bytes apart, or a few less."""
+    data = np.random.default_rng(5).standard_normal(shape).astype("float32")
+    check(data, (2, 1, 0), random.Random(6))
+
+
 def check(data: np.ndarray, order: tuple[int, ...], rng: random.Random) -> None:
     """Stored from one order to another, with and without reading the target, it is NumPy's, and nothing beyond the target changes."""
     numbers, dtype, x = np.random.default_rng(rng.randrange(1 << 30)), data.dtype, data.transpose(order)

@@ -7,15 +7,33 @@ from functools import reduce
 
 from ..ir import Load, load
 from ..nest import AtOnce, Stmt
-from ..rewrite import walk
+from ..rewrite import affine, walk
 from .llvm_masked import of_first
 from .llvm_squares import InRegisters
 from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_where import Known, Where
 
+PAGE, CLOSE = (
+    4096,
+    32,
+)  # bytes: rows so close to whole pages apart lie in the same sets of the first cache, whose places they take from each other
+
 
 class ComputedAtOnce(InRegisters):
     """Emits what passes through no scratch."""
+
+    def _in_other_sets(self, stmt: AtOnce, known: Known) -> str:
+        """Whether rows of the target that are stored side by side are not close to whole pages apart, which are two lines for each in a few sets of the first cache; or
+        whole pages, with one line for each.
+        """
+        t, size = self.text, stmt.store.leaf.itemsize
+        form = affine(stmt.store.offset, stmt.bring.row)
+        stride = self.value(form[0], known, None).name if form else "1"
+        close = t.index("and", t.index("add", t.index("mul", stride, size), CLOSE), PAGE - 1)
+        other, whole = (
+            t.let(f"icmp {how}", "i1").name for how in (f"ugt i64 {close}, {2 * CLOSE}", f"eq i64 {close}, {CLOSE}")
+        )
+        return f"or i1 {other}, {whole}"
 
     def at_once(self, stmt: AtOnce, known: Known, run: Callable[[Iterable[Stmt], Known], None]) -> None:
         """A tile, or else what brings it to scratch: where another thread has a part of its elements, or where the target is read, as some elements
@@ -29,7 +47,7 @@ class ComputedAtOnce(InRegisters):
         again = self.read_again(store.leaf, read)
         asked = [f"icmp eq i64 {many}, {bring.usual}"] if number(many) is None else []
         asked += [f"xor i1 {again}, true"] if again != "false" else []
-        asked += [f"icmp sge i64 {columns}, {bring.lanes}"] if bring.turned else []
+        asked += [f"icmp sge i64 {columns}, {bring.lanes}", self._in_other_sets(stmt, known)] if bring.turned else []
         found = [t.let(x, "i1").name for x in asked]
         when = reduce(lambda a, b: t.let(f"and i1 {a}, {b}", "i1").name, found) if found else "true"
         own, into = dict(known), load(bring.into, bring.place)
