@@ -91,3 +91,18 @@ def test_a_target_that_is_read_is_not_claimed(monkeypatch):
     machine_of(monkeypatch, claimed=True)
     target = xt.zeros(1000)
     assert CLAIM not in xt.plan(target, target * 3).llvm
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "argmax"])
+@pytest.mark.parametrize(("shape", "axis"), [((900, 5), 0), ((300, 17), 0), ((500, 33), 1), ((333, 48), 1)], ids=str)
+def test_what_is_folded_is_brought_into_the_first_cache_and_results_stay(monkeypatch, shape, axis, name):
+    x = np.random.default_rng(4).integers(-99, 99, shape).astype("float32")
+    want, soon = getattr(np, name)(x, axis), "i32 0, i32 3, i32 1)"
+    counts = []
+    for claimed in (False, True):
+        machine_of(monkeypatch, claimed=claimed)
+        target, value = xt.zeros(want.shape, dtype=want.dtype), getattr(xt, name)(xt.asarray(x), axis)
+        counts.append(xt.plan(target, value).llvm.count(soon))
+        target[...] = value
+        np.testing.assert_array_equal(target.numpy(), want)
+    assert counts[1] > counts[0]

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, TypeGuard
 
-from ..early import AHEAD_BYTES, begins_behind
+from ..early import AHEAD_BYTES, SOON_BYTES, begins_behind
 from ..extremes import COMPARED
 from ..ir import Axis, Fold, Load, Op, Value
-from ..nest import Vector
+from ..nest import FIRST, Vector
 from ..reducers import halved, in_order, reducer_of
 from ..rewrite import affine, steps
 from ..vectors import DEAR, FAR_BYTES, computed, cost_of
@@ -250,7 +250,13 @@ class Beside(InItems):
             for n in range(count):
                 side_by_side(t.index("add", k, n), 1)
 
+        def soon(k: str, count: int) -> None:
+            for own in following(k):
+                self.fetch_from(loads, {**known, at.axis: low, **own}, count * nbytes, SOON_BYTES, FIRST)
+
         some = side_by_side if packed else one_by_one
+        if self.machine.claimed:
+            return lambda k, count: t.either(far, lambda: some(k, count), lambda: soon(k, count))
         return lambda k, count: t.when(far, lambda: some(k, count))
 
     def _far(self, node: Fold, loads: Sequence[Load], at: Axis, rows: str, known: Known) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ..derived import apply
-from ..early import AHEAD_BYTES, ON_FURTHER
+from ..early import AHEAD_BYTES, ON_FURTHER, SOON_BYTES
 from ..folds import folds_of
 from ..ir import TRUE, Axis, Fold, Load, Value, both, index, negation
 from ..machine import LINE
@@ -18,6 +18,8 @@ from ..vectors import FAR_BYTES, computed
 from .llvm_fold import Folds
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_where import Known, Where
+
+SOON_LINES = 2, 4  # of a row that is brought into the first cache
 
 
 class RowsAhead(Folds):
@@ -41,6 +43,10 @@ class RowsAhead(Folds):
         four vectors, of rows of a line and more.
         """
         loads, locality, places = self._rows_ahead(node, where, turned)
+        nbytes = self.most * loads[0].leaf.itemsize if loads else 0
+        if self.machine.claimed and SOON_LINES[0] <= nbytes // LINE <= SOON_LINES[1]:
+            whole, further = nbytes // LINE * LINE, SOON_BYTES // nbytes
+            self._fetch_few(loads, known, where, node.axis, further, whole, lanes, FIRST)
         for far, further, nbytes in places:
             self.text.when(
                 self.value(far, known, None).name,
