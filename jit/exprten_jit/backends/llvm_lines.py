@@ -98,8 +98,9 @@ class Lines(Brought):
                 t.put(f"store {x}, ptr {address}, align {how}")
 
         def through() -> None:
-            for address in places:
-                self.claim(address, 0, values[0].count * dtype.itemsize - 1)
+            nbytes = values[0].count * dtype.itemsize
+            for address in places if 2 * nbytes >= LINE else ():
+                self.claim(address, 0, nbytes - 1)
             stored(str(dtype.itemsize))
 
         if tile.straight == "false":
