@@ -108,3 +108,19 @@ def test_what_is_folded_is_brought_into_the_first_cache_and_results_stay(monkeyp
         target[...] = value
         np.testing.assert_array_equal(target.numpy(), want)
     assert counts[1] > counts[0]
+
+
+@pytest.mark.parametrize(("shape", "order"), [((2048, 1100), (1, 0)), ((1403, 40, 40), (2, 1, 0))], ids=str)
+def test_tiles_from_memory_have_as_many_rows_as_are_followed_and_results_stay(monkeypatch, shape, order):
+    x = np.arange(np.prod(shape), dtype="float32").reshape(shape)
+    texts = set()
+    for follows in (32, 64, 128):
+        machine_of(monkeypatch, follows=follows)
+        target, value = xt.zeros([shape[k] for k in order]), xt.transpose(xt.asarray(x), order) * 3
+        texts.add(xt.plan(target, value).nest)
+        for threads in (1, 2):
+            target[...] = -1
+            with xt.options(num_threads=threads):
+                target[...] = value
+            np.testing.assert_array_equal(target.numpy(), x.transpose(order) * np.float32(3))
+    assert len(texts) == 3

@@ -28,7 +28,6 @@ from .unrolled import row_of
 from .vectors import CHEAP_ROWS, FAR_BYTES, MOST_TURNED, computed, cost_of, roots_of, vector_over, work_of
 
 LONG_SIDE = 256  # elements of a tile along the target, in the caches: sixteen lines of float32 follow each other
-FAR_SIDE = 128  # the same from memory: with what waits for its line, and the lines that are read, more has no room in the first cache
 INSIDE = 96  # the same where the loop over an outer axis is inside of that over tiles, and rows of the source are short
 WHOLE_SIDE = 112  # of a tile along the source, from memory, where that has no more
 LEAST_LANES, MOST_LANES = 4, 16  # of a square
@@ -93,7 +92,7 @@ def squares_of(
     squares = _with_halves(squares, goal[0])
     if machine.small and not tile and abreast == 1:
         squares = _in_order(squares, loops, _is_near(kernel))
-    blocks = _blocks(squares, kernel, loops, saved, _of_rows(saved, names, row, machine, bound, done))
+    blocks = _blocks(squares, kernel, machine, loops, saved, _of_rows(saved, names, row, machine, bound, done))
     if kernel.inside is None or kernel.inside not in bound:
         return blocks
     source = loops[1] if tile else loops[0]
@@ -204,7 +203,12 @@ def _are_lines(extent: Value, line: int) -> Value:
 
 
 def _blocks(
-    squares: Squares, kernel: Kernel, loops: list[Bounds], saved: tuple[Store, ...], of_rows: list[Stmt]
+    squares: Squares,
+    kernel: Kernel,
+    machine: Machine,
+    loops: list[Bounds],
+    saved: tuple[Store, ...],
+    of_rows: list[Stmt],
 ) -> Blocks:
     """The loops over tiles: the inner one as the source runs on."""
     (top, bottom, left, right), past = NAMES, squares.past
@@ -220,7 +224,7 @@ def _blocks(
         near = apply("where", squares.down, index(SIDE), index(LONG_SIDE))
         side = apply("where", _is_near(kernel), near, side)
     far = both(squares.when, negation(past.joined)) if past else squares.when
-    side = apply("where", far, _even(goal[2], max(squares.long, LINE // store.leaf.itemsize)), side)
+    side = apply("where", far, _even(goal[2], max(squares.long, LINE // store.leaf.itemsize), machine.follows), side)
     for x in dict.fromkeys(x for _, x in squares.turned):
         if step := affine(x.offset, goal[0]):
             size, apart_by = x.leaf.itemsize, apply("maximum", step[0], index(0) - step[0])
@@ -246,16 +250,16 @@ def inside_of(squares: Blocks, axis: Axis, low: Value, high: Value, before: Sequ
     return replace(squares, body=(Loop(axis, high, (*before, *squares.body), low),))
 
 
-def _even(extent: Value, long: int) -> Value:
+def _even(extent: Value, long: int, most: int) -> Value:
     """Elements of a tile along the target, from memory, a multiple of whole lines and squares: all tiles of few are about as long, for what is fetched is as
-    much as what is computed.
+    much as what is computed. Of more than 128 what waits for its line, and the lines that are read, have no room in the first cache.
     """
-    found = index(FAR_SIDE)
+    found = index(most)
     for count in (4, 3, 2):
         each = (extent * ((1 << 16) // count + 1)) // (1 << 16)
         each = (each + (2 * long - 1)) // long * long
-        found = apply("where", index(count * FAR_SIDE - 2 * long) >= extent, each, found)
-    return apply("where", extent >= index(FAR_SIDE + 1), found, index(FAR_SIDE))
+        found = apply("where", index(count * most - 2 * long) >= extent, each, found)
+    return apply("where", extent >= index(most + 1), found, index(most))
 
 
 WRITTEN_OUT = 600  # additions for all columns: more takes longer to compile than it is worth

@@ -70,14 +70,15 @@ def machine() -> Machine:
     """What the schedule wants to know of this processor."""
     features = set(host_cpu()[1].split(","))
     x86 = _llvm().get_process_triple().startswith("x86_64")
-    intel = x86 and not host_cpu()[0].startswith(AMD)
     if "+avx512bw" in features and "+avx512vl" in features:
         dots, ranges = "+avx512vnni" in features, "+avx512dq" in features
         found = Machine(512, frozenset((8, 16, 32, 64)), x86, True, scales=True, dots=dots, ranges=ranges)
-        return replace(found, claimed=intel, assists=intel)
-    if "+avx" in features:
-        return Machine(256, frozenset((8, 16, 32, 64)), x86, permutes="+avx2" in features, claimed=intel, assists=intel)
-    return Machine(128, frozenset())  # SSE2 and NEON have no masked moves: the tail goes one element at a time
+    elif "+avx" in features:
+        found = Machine(256, frozenset((8, 16, 32, 64)), x86, permutes="+avx2" in features)
+    else:
+        return Machine(128, frozenset())  # SSE2 and NEON have no masked moves: the tail goes one element at a time
+    amd = host_cpu()[0].startswith(AMD)
+    return found if amd or not x86 else replace(found, claimed=True, assists=True, follows=64)
 
 
 @cache
