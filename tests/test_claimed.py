@@ -44,7 +44,7 @@ def test_lines_are_claimed_and_results_stay(monkeypatch, shape, order, bits):
     x = np.random.default_rng(1).standard_normal(shape).astype("float32")
     want = x.transpose(order) * np.float32(3)
     for claimed in (False, True):
-        machine_of(monkeypatch, claimed=claimed)
+        machine_of(monkeypatch, waits=claimed)
         with xt.options(vector_bits=bits):
             target, value = xt.zeros(want.shape), xt.transpose(xt.asarray(x), order) * 3
             assert (
@@ -58,14 +58,14 @@ def test_lines_are_claimed_and_results_stay(monkeypatch, shape, order, bits):
 def test_lines_of_every_type_are_claimed(monkeypatch, dtype):
     x = (np.random.default_rng(2).standard_normal((300, 6)) * 9).astype(dtype)
     target, value = xt.zeros((6, 300), dtype=dtype), xt.transpose(xt.asarray(x), (1, 0)) * 3
-    machine_of(monkeypatch, claimed=True)
+    machine_of(monkeypatch, waits=True)
     assert CLAIM in xt.plan(target, value).llvm
     target[...] = value
     np.testing.assert_array_equal(target.numpy(), x.T * x.dtype.type(3))
 
 
 def test_what_is_stored_past_the_caches_is_not_claimed(monkeypatch):
-    machine_of(monkeypatch, claimed=True)
+    machine_of(monkeypatch, waits=True)
     blocks = re.split(r"\n\w+:\n", xt.plan(xt.zeros(1 << 22), xt.zeros(1 << 22) * 3).llvm)
     past = [block for block in blocks if "!nontemporal" in block]
     assert past
@@ -90,7 +90,7 @@ def test_lanes_beyond_the_last_column_hold_zeros_where_others_would_take_long(mo
 
 
 def test_a_target_that_is_read_is_not_claimed(monkeypatch):
-    machine_of(monkeypatch, claimed=True)
+    machine_of(monkeypatch, waits=True)
     target = xt.zeros(1000)
     assert CLAIM not in xt.plan(target, target * 3).llvm
 
@@ -102,7 +102,7 @@ def test_what_is_folded_is_brought_into_the_first_cache_and_results_stay(monkeyp
     want, soon = getattr(np, name)(x, axis), "i32 0, i32 3, i32 1)"
     counts = []
     for claimed in (False, True):
-        machine_of(monkeypatch, claimed=claimed)
+        machine_of(monkeypatch, waits=claimed)
         target, value = xt.zeros(want.shape, dtype=want.dtype), getattr(xt, name)(xt.asarray(x), axis)
         counts.append(xt.plan(target, value).llvm.count(soon))
         target[...] = value

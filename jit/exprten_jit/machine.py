@@ -11,7 +11,7 @@ LINE = 64  # bytes
 class Machine:
     """What must be known of a processor: register width, element widths of which some can be loaded and stored, whether it has stores that pass the caches by,
     registers for masks, AVX-512's instructions that multiply by powers of two, add products of integers of 16 bits, take the greater or the lesser of two, and AVX2's that permutes lanes;
-    whether lines to be stored are to be `claimed`, as it asks for the next one when the one before is there; whether it `assists` where numbers are too small to be normal;
+    whether it `waits` for each line, so that those to be stored are to be claimed, and those to be read to be brought into the first cache before; whether it `assists` where numbers are too small to be normal;
     and how many rows in turns it `follows`: so many that it sees how they go on in memory.
     """
 
@@ -23,7 +23,7 @@ class Machine:
     dots: bool = False
     permutes: bool = False
     ranges: bool = False
-    claimed: bool = False
+    waits: bool = False
     assists: bool = False
     follows: int = 128
 

@@ -255,7 +255,7 @@ class Beside(InItems):
                 self.fetch_from(loads, {**known, at.axis: low, **own}, count * nbytes, SOON_BYTES, FIRST)
 
         some = side_by_side if packed else one_by_one
-        if self.machine.claimed:
+        if self.machine.waits:
             return lambda k, count: t.either(far, lambda: some(k, count), lambda: soon(k, count))
         return lambda k, count: t.when(far, lambda: some(k, count))
 

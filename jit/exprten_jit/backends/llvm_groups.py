@@ -199,7 +199,7 @@ class Groups(Some):
 
     def claim(self, address: str, *further: int) -> None:
         """Ask for the lines so many bytes further than where something is stored by way of the caches, where a processor asks for one after the other only."""
-        for n in further if self.machine.claimed else ():
+        for n in further if self.machine.waits else ():
             self.text.prefetch(address, n, FIRST, stored=True)
 
     def claim_along(self, store: Store, address: str, where: Where) -> None:

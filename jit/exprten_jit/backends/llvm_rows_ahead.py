@@ -44,7 +44,7 @@ class RowsAhead(Folds):
         """
         loads, locality, places = self._rows_ahead(node, where, turned)
         nbytes = self.most * loads[0].leaf.itemsize if loads else 0
-        if self.machine.claimed and SOON_LINES[0] <= nbytes // LINE <= SOON_LINES[1]:
+        if self.machine.waits and SOON_LINES[0] <= nbytes // LINE <= SOON_LINES[1]:
             whole, further = nbytes // LINE * LINE, SOON_BYTES // nbytes
             self._fetch_few(loads, known, where, node.axis, further, whole, lanes, FIRST)
         for far, further, nbytes in places:

@@ -78,7 +78,7 @@ def machine() -> Machine:
     else:
         return Machine(128, frozenset())  # SSE2 and NEON have no masked moves: the tail goes one element at a time
     amd = host_cpu()[0].startswith(AMD)
-    return found if amd or not x86 else replace(found, claimed=True, assists=True, follows=64)
+    return found if amd or not x86 else replace(found, waits=True, assists=True, follows=64)
 
 
 @cache
