@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from exprten_jit.backends import llvm_run
 from exprten_jit.machine import Machine
+from test_drawn_blocks import forget
 
 import exprten as xt
-from exprten.statement import direct, launch
+from exprten.statement import launch
 
 CLAIM = "i32 1, i32 3, i32 1)"  # of a line that will be stored, into the first cache
 SHAPES = (((5, 700), (1, 0)), ((700, 5), (1, 0)), ((91, 37), (1, 0)), ((9, 40, 33), (2, 1, 0)), ((16, 2048), (1, 0)))
@@ -20,22 +21,20 @@ def machine_of(monkeypatch: pytest.MonkeyPatch, **facts: bool) -> Machine:
     """This processor, but for some facts: nothing that was compiled before is used."""
     machine = replace(llvm_run.machine(), **facts)
     monkeypatch.setattr(llvm_run, "machine", lambda: machine)
-    forget()
+    nothing_kept()
     return machine
 
 
-def forget() -> None:
-    launch._launches.clear()
+def nothing_kept() -> None:
+    """Kernels are forgotten, too: no part of a statement says for which processor they were compiled."""
+    forget()
     launch._kernels.clear()
-    direct._made.clear()
-    direct._optioned.clear()
 
 
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
-    forget()
     yield
-    forget()
+    nothing_kept()
 
 
 @pytest.mark.parametrize("bits", [128, 256, 512])

@@ -24,9 +24,7 @@ from .vectors import FAR_BYTES, computed
 
 NEAR_BYTES = 256 << 10  # of a block, so that the next one has room in the second cache beside it
 AHEAD_BYTES = 32 << 10  # of rows that run on
-SOON_BYTES = (
-    1 << 10
-)  # so much further lies what is brought from the second cache into the first one, where a processor waits for that
+SOON_BYTES = 1 << 10  # so much further lies what is brought from the second cache into the first one
 ON_FURTHER = 8 << 10  # bytes: so much further lies what is fetched of it, for each tensor
 ON_BYTES = (
     2 << 20

@@ -8,15 +8,13 @@ from functools import reduce
 from ..ir import Load, load
 from ..nest import AtOnce, Stmt
 from ..rewrite import affine, walk
+from ..squares import SET_BYTES
 from .llvm_masked import of_first
 from .llvm_squares import InRegisters
 from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_where import Known, Where
 
-PAGE, CLOSE = (
-    4096,
-    32,
-)  # bytes: rows so close to whole pages apart lie in the same sets of the first cache, whose places they take from each other
+CLOSE = 32  # bytes: rows so close to a multiple of SET_BYTES apart take places in the first cache from each other
 
 
 class ComputedAtOnce(InRegisters):
@@ -29,7 +27,7 @@ class ComputedAtOnce(InRegisters):
         t, size = self.text, stmt.store.leaf.itemsize
         form = affine(stmt.store.offset, stmt.bring.row)
         stride = self.value(form[0], known, None).name if form else "1"
-        close = t.index("and", t.index("add", t.index("mul", stride, size), CLOSE), PAGE - 1)
+        close = t.index("and", t.index("add", t.index("mul", stride, size), CLOSE), SET_BYTES - 1)
         other, whole = (
             t.let(f"icmp {how}", "i1").name for how in (f"ugt i64 {close}, {2 * CLOSE}", f"eq i64 {close}, {CLOSE}")
         )

@@ -43,10 +43,10 @@ class RowsAhead(Folds):
         four vectors, of rows of a line and more.
         """
         loads, locality, places = self._rows_ahead(node, where, turned)
-        nbytes = self.most * loads[0].leaf.itemsize if loads else 0
-        if self.machine.waits and SOON_LINES[0] <= nbytes // LINE <= SOON_LINES[1]:
-            whole, further = nbytes // LINE * LINE, SOON_BYTES // nbytes
-            self._fetch_few(loads, known, where, node.axis, further, whole, lanes, FIRST)
+        row = self.most * loads[0].leaf.itemsize if loads else 0
+        if self.machine.waits and SOON_LINES[0] <= row // LINE <= SOON_LINES[1]:
+            whole_lines = row // LINE * LINE
+            self._fetch_few(loads, known, where, node.axis, SOON_BYTES // row, whole_lines, lanes, FIRST)
         for far, further, nbytes in places:
             self.text.when(
                 self.value(far, known, None).name,
