@@ -10,7 +10,7 @@ from typing import Any
 
 from exprten_jit.dtypes import DType
 from exprten_jit.kernel import OWN, PIECE, START
-from exprten_jit.reducers import is_known, partial_sum
+from exprten_jit.reducers import is_gap, is_known, partial_sum
 
 from ..expression.joined import Joined, parts_of
 from ..expression.leaf import Leaf
@@ -159,7 +159,7 @@ def _beside(walk: Walk) -> list[int]:
 
 
 def _known_strides(walk: Walk, ways: Ways) -> set[int]:
-    """The strides that a kernel is made for: of packed rows, of few columns, and of blocks."""
+    """The strides that a kernel is made for: of packed rows, of few columns, of rows of few with gaps, and of blocks."""
     few = [few for _, _, few in ways.first]
     alone = [each.ways for each in ways.rest.every] if ways.rest else []
     few += [way.few for way in alone]
@@ -174,6 +174,7 @@ def _known_strides(walk: Walk, ways: Ways) -> set[int]:
         *(many for way in (ways, *alone) for many in (way.columns, way.columns * way.down)),
         *(n * way for n in filter(is_known, [ways.few, *few]) for way in (1, -1)),
         *(s for steps in walk.strides for s in steps if strung and 1 < abs(s) <= 2 * MOST_WOVEN),
+        *(s for steps in walk.strides for s in steps if 1 in steps and is_gap(walk.packed * walk.short or ways.few, s)),
     } - {0}
 
 

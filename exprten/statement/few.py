@@ -67,8 +67,6 @@ def few_columns(axes: list[int], same: Same, extents: list[int]) -> Few:
     if inner in taken or any(inner not in same.dims(same.found.structure[n][1]) for n in folds):
         return Few()
     columns = fitting_columns(same, folds, inner)
-    if columns == COLUMNS[0] and any(same.of((TARGET, k)) in taken for k in axes):
-        columns = extents[-1]  # whose rows are stored as well
     outer = {p: same.target[k] for k in axes[:-1] if (p := same.of((TARGET, k))) not in taken}
     most, many = max(taken.values(), default=0), prod(outer.values())
     low = columns > 0 and bool(outer) and (most <= ACROSS.block or (most <= TALL and many >= TOGETHER >= columns))

@@ -12,6 +12,7 @@ from .orders import folded_by
 from .registers import machine
 
 ANY = 1 << 62
+MOST_AWAITED = 48  # rows, where the processor waits for each line: half a register asks for less at a time
 
 # The fewest rows and the most that are better read by halves, where the elements of one fill more than half of a half; half of it; less. Measured with an
 # eighth of the second cache filled: docs/decisions/0049-halves-of-registers.md
@@ -40,7 +41,8 @@ def fills_half(axes: Sequence[int], same: Same, extents: Sequence[int]) -> bool:
         return False
     part = 0 if 2 * filled > bits else 1 if 2 * filled == bits else 2
     least, most = _bounds(found, stored, size < WORD)[part]
-    return least <= prod(extent_of(same, p) for p in taken) <= most
+    rows = prod(extent_of(same, p) for p in taken)
+    return least <= rows <= (min(most, MOST_AWAITED) if machine().waits else most)
 
 
 def _bounds(found: Gathered, stored: bool, small: bool) -> Bounds:

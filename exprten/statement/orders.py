@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Collection, Sequence
 from math import prod
 
-from exprten_jit.reducers import AS_ONE, COLUMNS, FEW, ROW, SHORT, UNROLLED, UNROLLED_NARROW, rounded_up
+from exprten_jit.reducers import AS_ONE, COLUMNS, ROW, SHORT, UNROLLED, UNROLLED_NARROW, rounded_up
 
 from ..expression.shape import Layout
 from .axes import TARGET, Place, Same, counted_axes, extent_of, leaves_of, views_of
@@ -198,7 +198,7 @@ def fitting_columns(same: Same, folds: Sequence[int], inner: Place) -> int:
     leaves = list(leaves_of(same.found))
     if not is_row(same, inner, leaves) or any(is_row(same, p, largest(same, leaves)) for p in taken if p is not None):
         return 0
-    if count <= FEW or (count < COLUMNS[0] and _extremes_of_narrow(same, folds)):
+    if count < COLUMNS[0]:
         return count
     return next((most for most in COLUMNS if count <= most), 0)
 

@@ -145,7 +145,7 @@ class Kernel:
     lie side by side; `exact`: so many, where such are folded in lanes. `rows`: what is folded lies
     nearer together than what the innermost axis runs over. `keeps`: nothing else lies in the target's memory, which may hold a value
     until its row is stored; `shared`: something does, or may, and each element is stored once. `tiles`: stores may come in any order; `squares`: and what lies across has a vector of elements on both axes. The loop over the axis `inside` runs inside of those over tiles of the target. `runs`: so they may, and rows of few columns run on, or the short rows that are folded. `few`: the innermost
-    axis, across which all folds run, has no more columns: as many where they are at most FEW or a power of two, else any number above the half. `low`: and
+    axis, across which all folds run, has no more columns: as many where they are fewer than the first of COLUMNS or a power of two, else any number down to the next of those. `low`: and
     folds take no more rows than a block of their order, for each index of an outer axis; `near`: what they take stays in the caches. `onto`: the axis along which rows of few columns run
     on in all that is folded. `narrow`: elements of the target's packed rows, the axis before the innermost. `down`: every fold takes so many
     rows, across the innermost axis, and they are written out; and so are its elements, where there are so many `columns`. `within`: extents of rows that are folded inside of another fold, which have so

@@ -42,9 +42,9 @@ UNROLLED = 16  # elements: up to here packed rows have a kernel for each length,
 UNROLLED_NARROW = 24  # the same of extremes of integers of 8 and 16 bits, whose rows are taken apart in a few steps
 ACROSS = Order(4, 256, grouped=True)  # rows brought together element by element
 PAIRS = Order(1, 1)  # results of blocks: each is a block
-FEW = 8  # columns: with so many, or fewer, a kernel for each number
-# with more, kernels for up to these; powers of two, which fill vectors, are exactly so many
-COLUMNS = (15, 16, 31, 32, 63, 64)
+FEW = 8  # columns that fill half a register of AVX-512 at most
+# kernels of few columns are for each number below the first of these, or for up to one of them; powers of two, which fill vectors, are exactly so many
+COLUMNS = (16, 20, 24, 31, 32, 40, 48, 63, 64)
 ARENA = 32 << 10  # bytes for rows of few columns that threads compute, each of a subtree
 PARTS = 1024  # of a fold, at most: threads compute them, and their results wait in memory; each is a subtree of 2 ** n blocks
 
@@ -64,6 +64,16 @@ def rows_from(most: int) -> int:
 def is_known(few: int) -> bool:
     """Whether a kernel of few columns is for exactly so many."""
     return few < COLUMNS[0] or not few & (few - 1)
+
+
+def is_gap(few: int, step: int) -> bool:
+    """Whether rows of so few elements, so many from one to the next, have less between them than they are."""
+    return 1 < few < step <= min(2 * few, ROW)
+
+
+def fewest(few: int) -> int:
+    """The columns that there are at least in a kernel of few columns."""
+    return few if is_known(few) else max((n for n in COLUMNS if n < few), default=0) + 1
 
 
 def along(*dtypes: DType) -> Order:

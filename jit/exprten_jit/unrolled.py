@@ -17,7 +17,7 @@ from .folds import combined, folds_of, joined
 from .ir import Axis, Const, Fold, Leaf, Load, Op, Store, Value, components, const, index, op
 from .kernel import Kernel
 from .pairs import first_of
-from .reducers import ROW, TABLE, brought_together, identities, reducer_of
+from .reducers import ROW, TABLE, brought_together, identities, is_gap, reducer_of
 from .rewrite import affine, steps, substitute, walk
 
 # of a leaf, the offsets of the elements of a row; for the next index of the innermost axis each is as many further as there are
@@ -132,7 +132,9 @@ def _across(node: Fold, elements: Sequence[Sequence[Value]]) -> Sequence[Value]:
 
 
 def rows_apart(kernel: Kernel) -> tuple[Group, ...]:
-    """The elements of rows that are written out, and read together where they do not follow each other: the next row is at a distance that is no number."""
+    """The elements of rows that are written out, and read together where they do not follow each other: the next row is at a distance that is no number, or has others
+    before it.
+    """
     if not kernel.packed or kernel.within or kernel.block:
         return ()
     inner, values = kernel.axes[-1][0], [store.value for store in kernel.stores]
@@ -142,7 +144,8 @@ def rows_apart(kernel: Kernel) -> tuple[Group, ...]:
     for at in walk(*values):
         if isinstance(at, Load) and at.when is None:
             mine, form = [axis for axis in rows if axis in at.offset.free], affine(at.offset, inner)
-            if len(mine) == 1 and steps(at, mine[0]) == 1 and form and not isinstance(form[0], Const):
+            apart = form and (not isinstance(form[0], Const) or is_gap(kernel.short, int(form[0].value)))
+            if len(mine) == 1 and steps(at, mine[0]) == 1 and apart:
                 found[at.leaf, row_of(at, mine[0], kernel.short)] = None
     return tuple(found)
 

@@ -209,15 +209,19 @@ class Across(Places):
         assert node.order is not None, "a scheduled fold has an order"
         t, order, folds = self.text, node.order, [node]
         first, end = (self.value(v, known, None).name for v in (loop.low, loop.high))
-        width, many, some = self.row_lanes, self.rows_of(loop), self.row_some
-        parts = self.row_parts(t.index("sub", end, first), loop)
+        width, many, filled = self.row_lanes, self.rows_of(loop), self.rows_filled(node, loop)
+        parts = () if filled else self.row_parts(t.index("sub", end, first), loop, folds)
+        some = width if parts else self.row_some
         where = Where(loop.axis, first, width, first_lanes(some, width), parts=parts)
         items = Items(node.axis, width, some, ({},) * many, parts=parts)
         splats, self.splats = self.splats, {}
         low, high = rows
         if lying := self.rows_sought(node, loop):
-            low, sought = self.sought_beside(node, loop, known, lying, *rows)
-        if many == 1:
+            low, before = self.sought_beside(node, loop, known, lying, *rows)
+        if filled:
+            low, before = self.filled_beside(node, loop, known, filled, *rows)
+            result = self.across(node, dict(known), where, low, high, few=True)
+        elif many == 1:
             result = self.across(node, dict(known), where, low, high)
         else:
 
@@ -229,7 +233,7 @@ class Across(Places):
                 )
 
             result = self.blocks(folds, replace(order, block=order.block * many), width, low, high, blocks)
-        result = self.join(node, sought, result) if lying else result
+        result = self.join(node, before, result) if lying or filled else result
         for store, x in zip(loop.stores, result, strict=True):
             self.store(store, x, known, where)
         self.splats = splats

@@ -105,7 +105,7 @@ class Beside(InItems):
 
         nothing = [self._identity([node], rows * items.width) for _ in range(steps)]
         x = in_order(self._carry("0", str(many * node.order.block), steps * rows, nothing, step), join)
-        return self._rows_joined(items, x, rows, join)
+        return self._rows_joined(items, x, rows, self.pitch_of(node, loop.axis), join)
 
     def all_in_any_order(self, node: Fold, loop: Vector, known: Known, of: Lying) -> Row:
         """All rows of each item, some in a vector as they lie, the last ones one by one. Of floats one comparison an element is tried first."""
@@ -121,17 +121,17 @@ class Beside(InItems):
 
         def all_rows(*_: object) -> Row:
             (x,) = self._carry("0", whole, rows, [nothing], step)
-            return self._rows_joined(items, x, rows, join)
+            return self._rows_joined(items, x, rows, self.pitch_of(node, loop.axis), join)
 
         if node.dtype.kind == "f" and reducer_of(node.reducer).quick:
-            sums, bad = self._quick_rows(node, of, whole, nothing, at)
+            sums, bad = self._quick_rows(node, of, whole, self.pitch_of(node, loop.axis), nothing, at)
             sums = t.perhaps(bad.name, sums, all_rows)
         else:
             sums = all_rows()
         return self._carry(whole, of.extent, 1, [sums], lambda k, sums: [join(sums[0], of.row(k))])[0]
 
     def _quick_rows(
-        self, node: Fold, of: Lying, whole: str, nothing: Row, at: Callable[[str], Row]
+        self, node: Fold, of: Lying, whole: str, pitch: int, nothing: Row, at: Callable[[str], Row]
     ) -> tuple[Row, Lanes]:
         """The same of whole vectors, with one comparison an element, and whether that was not enough."""
         t, join, (first,) = self.text, partial(self._quick, node), nothing
@@ -148,7 +148,7 @@ class Beside(InItems):
 
         none = self.noted(self.widened(Lanes("false", "i1"), first.count // halves), first)
         x, (unordered,) = self._carry("0", whole, of.rows, [nothing, [none]], step)
-        sums = self._rows_joined(of.items, x, of.rows, join)
+        sums = self._rows_joined(of.items, x, of.rows, pitch, join)
         zero = t.let(
             f"fcmp oeq {sums[0]}, {self.splat(Lanes('0.0', sums[0].lane), sums[0].count).name}", "i1", sums[0].count
         )
@@ -166,9 +166,9 @@ class Beside(InItems):
         row: Callable[[str], Sequence[Known]],
     ) -> tuple[Where, Callable[[str], Row]]:
         """The lanes of so many rows of each item as they lie, and what gives them from index k on; `row` tells where that is in each."""
-        width, columns = rows * items.width, self.nest.kernel.few
-        spread = tuple(c % columns for c in range(width))
-        lying = Items(items.row, width, rows * columns, items.each, spread, down=node.axis)
+        width, few, pitch = rows * items.width, self.nest.kernel.few, self.pitch_of(node, loop.axis)
+        spread = tuple(min(c % pitch, few - 1) for c in range(width))
+        lying = Items(items.row, width, (rows - 1) * pitch + few, items.each, spread, down=node.axis)
         inside, begin = self.lanes_of(loop, {**known, **self._spread(known, items, spread)}, lying)
         lanes = begin.items
         assert lanes is not None, "lanes of items"
@@ -187,15 +187,15 @@ class Beside(InItems):
         lanes = [n * items.width + c for n in range(many) for c in spread]
         return {v: self._shuffled(x, x, lanes) for v, x in known.items() if x.count == items.width * many > 1}
 
-    def _rows_joined(self, items: Items, x: Row, rows: int, join: Callable[[Row, Row], Row]) -> Row:
+    def _rows_joined(self, items: Items, x: Row, rows: int, pitch: int, join: Callable[[Row, Row], Row]) -> Row:
         """One row of each item, of so many as they lie."""
         while rows > 1:
-            x, rows = join(*self._row_halves(x, len(items.each), rows)), rows // 2
+            x, rows = join(*self._row_halves(x, len(items.each), rows, pitch)), rows // 2
         return x
 
-    def _row_halves(self, x: Row, many: int, rows: int) -> tuple[Row, Row]:
+    def _row_halves(self, x: Row, many: int, rows: int, pitch: int) -> tuple[Row, Row]:
         """Of so many rows of each item, as they lie, the first and the second half."""
-        size, half = x[0].count // many, rows // 2 * self.nest.kernel.few
+        size, half = x[0].count // many, rows // 2 * pitch
         lanes = [n * size + min(c, half - 1) for n in range(many) for c in range(size // 2)]
         first, second = ([self._shuffled(v, v, [k * half + c for c in lanes]) for v in x] for k in (0, 1))
         return first, second
@@ -233,7 +233,8 @@ class Beside(InItems):
         loads = packed or [x for x in computed(node.bodies, at.axis) if self._in_rows(x, node, at.axis)]
         if not few or not loads or self.nest.kernel.cached:
             return nothing_fetched
-        nbytes = (few if packed else self.row_lanes) * loads[0].leaf.dtype.itemsize  # of a row
+        pitch = self.pitch_of(node, at.axis) if packed else few
+        nbytes = pitch * loads[0].leaf.dtype.itemsize  # of a row
         far = self._far(node, loads, at.axis, rows, known)
         for x in loads if further else ():
             form = affine(x.offset, node.axis)
@@ -353,7 +354,7 @@ class Beside(InItems):
         origins, count = begin.items.each, begin.count
         self._compute_outside(node, inside, begin)
         whole = self._packed(node, axis)
-        over = whole if self._reads_over(items, order.lanes) else []
+        over = whole if self._reads_over(items, order.lanes, self.pitch_of(node, axis)) else []
         packed = whole if len(origins) >= 2 else []
 
         def place(k: str) -> tuple[Lanes, Items]:
@@ -395,6 +396,7 @@ class Beside(InItems):
         """
         assert node.order is not None, "a scheduled fold has an order"
         many, combine, rows = len(items.each), partial(self.combine, node), node.order.lanes
+        pitch = self.pitch_of(node, loop.axis)
         exact = reducer_of(node.reducer).exact(node.dtype)
         some = rows if rows * items.width <= loop.lanes else rows // 2
         _, at = self._lying(node, loop, known, items, some, lambda k: row(k)[1])
@@ -402,11 +404,14 @@ class Beside(InItems):
         def group(k: str) -> list[Row]:
             x = at(k)
             first, second = (
-                self._row_halves(x, many, rows) if some == rows else (x, at(self.text.index("add", k, some)))
+                self._row_halves(x, many, rows, pitch) if some == rows else (x, at(self.text.index("add", k, some)))
             )
             if exact:
-                return [*self._row_halves(first, many, rows // 2), *self._row_halves(second, many, rows // 2)]
-            return [combine(*self._row_halves(combine(first, second), many, rows // 2))]
+                return [
+                    *self._row_halves(first, many, rows // 2, pitch),
+                    *self._row_halves(second, many, rows // 2, pitch),
+                ]
+            return [combine(*self._row_halves(combine(first, second), many, rows // 2, pitch))]
 
         return group
 

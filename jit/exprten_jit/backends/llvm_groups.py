@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from ..dtypes import DType
-from ..ir import Leaf, Load, Store, Value, load
+from ..ir import Const, Leaf, Load, Store, Value, load
 from ..machine import LINE
 from ..nest import FIRST, Nest
 from ..rewrite import affine, steps, walk
@@ -123,14 +123,40 @@ class Groups(Some):
         if (node.leaf, node.offset) not in self.apart or where.mask is not None or where.count < FOUR:
             return False
         dtype = node.leaf.dtype
+        if self._pitch(node, where):
+            return True
         return dtype.memory == dtype.lane and (dtype.itemsize in FOURS or self._by_halves(node, where))
 
     def _by_halves(self, node: Load, where: Where) -> bool:
         bits = where.count * node.leaf.dtype.computed.bits
         return bits == TWO_HALVES and where.count // 2 <= len(self.apart[node.leaf, node.offset][1])
 
+    def _pitch(self, node: Load, where: Where) -> int:
+        """From row to row how many elements there are, if that is known."""
+        form = affine(self.apart[node.leaf, node.offset][1][0], where.axis)
+        return int(form[0].value) if form and isinstance(form[0], Const) else 0
+
+    def _gaps_load(self, node: Load, known: Known, where: Where) -> None:
+        """Rows that others lie between, read as one, and taken apart: nothing behind the last row is read."""
+        (leaf, offsets), pitch = self.apart[node.leaf, node.offset], self._pitch(node, where)
+        form = affine(offsets[0], where.axis)
+        assert form is not None, "rows lie at regular distances"
+        for part in form:
+            self.value(part, known, None)
+        begin, kind = self._pointer(leaf.name, leaf.dtype, self._offset(form, known, where)), leaf.dtype.memory
+        *most, last = (self.text.further(begin, kind, str(n * where.count)) for n in range(pitch))
+        read = f"load {self._memory(leaf.dtype, where)}, ptr"
+        parts = [self.text.let(f"{read} {at}, align {leaf.itemsize}", kind, where.count) for at in most]
+        there = of_first(where.count - (pitch - len(offsets)), where.count)
+        parts.append(self._masked_load(last, leaf.dtype, Lanes(there, "i1", where.count)))
+        for offset, column in zip(offsets, unwoven(parts, self._shuffled), strict=False):
+            known[load(leaf, offset)] = self.in_register(column, leaf.dtype)
+
     def _apart_load(self, node: Load, known: Known, where: Where) -> Lanes:
         """An element of each row, and all others of these rows, which are known from now on."""
+        if self._pitch(node, where):
+            self._gaps_load(node, known, where)
+            return known[node]
         t, (leaf, offsets), side = self.text, self.apart[node.leaf, node.offset], where.count // 2
         form = affine(offsets[0], where.axis)
         assert form is not None, "rows lie at regular distances"

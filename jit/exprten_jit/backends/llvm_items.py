@@ -9,12 +9,13 @@ from ..dtypes import INDEX
 from ..ir import Axis, Const, Fold, Load, Op, Value
 from ..nest import Vector
 from ..pairs import twins
-from ..reducers import is_known, reducer_of
+from ..reducers import FEW, fewest, is_gap, is_known, reducer_of, rounded_up
 from ..rewrite import affine
 from ..vectors import by_lanes, computed
+from .llvm_extremes import is_position
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_turned import Turned
-from .llvm_where import Items, Known, Where, first_lanes
+from .llvm_where import Items, Known, Part, Where, first_lanes
 
 MOST_ITEMS = 16  # rows at once
 MOST_VECTORS = 4  # that hold a row
@@ -55,23 +56,31 @@ class InItems(Turned):
         few = self.nest.kernel.few
         return few if is_known(few) else self.row_lanes
 
-    def row_parts(self, columns: str, loop: Vector) -> tuple[str, ...]:
-        """The columns with which the parts of a row begin, where their number is not known: more than half of its lanes, so that the last
-        part may end with the last column, and no load needs a mask (1.3 to 1.5 times as fast where it lies across lines).
+    def row_parts(self, columns: str, loop: Vector, folds: Sequence[Fold]) -> tuple[Part, ...]:
+        """The parts of a row of which the number of columns is not known, or is one of which no register holds two: the last one ends with the last column, so that no load needs a mask (1.3 to 1.5 times as
+        fast where it lies across lines), and has no more lanes than are left for it, again and again: what is shorter lies across fewer lines (1.3).
         """
         few, width = self.nest.kernel.few, min(loop.lanes, self.row_lanes // 2)
-        if is_known(few):
+        if is_known(few) and (few <= FEW or few == self.row_lanes or self._several_rows(folds)):
             return ()
-        t, last = self.text, self.text.index("sub", columns, width)
-        firsts = range(0, self.row_lanes - width, width)
-        return (*(str(n) if n + width <= self.row_lanes // 2 else t.lesser(str(n), last) for n in firsts), last)
+        t, firsts = self.text, range(0, few - width, width)
+        left = min(width, max(2, rounded_up(few - len(firsts) * width)))
+        last = Part(t.index("sub", columns, left), left, width // left)
+        end = t.index("sub", columns, width) if firsts and firsts[-1] + width > fewest(few) else ""
+        begin = (t.lesser(str(n), end) if n + width > fewest(few) else str(n) for n in firsts)
+        return (*(Part(n, width) for n in begin), *[last] * (self.row_lanes // width - len(firsts)))
+
+    def _several_rows(self, folds: Sequence[Fold]) -> bool:
+        """Whether a register holds several rows of what some folds read, or they are taken as they lie, where one stands in each lane of a column."""
+        bits = min(x.dtype.computed.bits for fold in folds for x in fold.bodies)
+        return any(map(is_position, folds)) or 2 * self.row_lanes * bits <= self.machine.vector_bits
 
     def lanes_of(self, loop: Vector, known: Known, items: Items) -> tuple[Known, Where]:
         """The columns of all items, each of which knows what is known here."""
         low = self.value(loop.low, known, None).name
         each = ({**known, **own, loop.axis: Lanes(low, INDEX_TYPE)} for own in items.each)
         if items.parts:
-            column = self._joined([self.columns_of(low, items.parts, items.width)] * len(items.each))
+            column = self._joined([self.columns_of(low, items.parts)] * len(items.each))
         else:
             column = self._counted(low, [*(items.spread or range(items.width))] * len(items.each))
         where = Where(loop.axis, low, items.width * len(items.each), items=replace(items, each=tuple(each)))
@@ -83,13 +92,28 @@ class InItems(Turned):
         return self.text.let(f"add {base}, <{listed}>", INDEX_TYPE, len(steps))
 
     def _packed(self, node: Fold, axis: Axis) -> list[Load]:
-        """The loads whose rows lie side by side, as is known when this is compiled."""
-        few = self.nest.kernel.few
+        """The loads whose rows lie side by side, or with gaps that are known, as is known when this is compiled."""
+        pitch = self.pitch_of(node, axis)
+        return [x for x, step in self._row_steps(node, axis).items() if abs(step) == pitch]
+
+    def pitch_of(self, node: Fold, axis: Axis) -> int:
+        """How many elements further the next row lies: the kernel's columns, or more where all that is read has the same gaps, which vectors of rows hold."""
+        few, steps = self.nest.kernel.few, {*self._row_steps(node, axis).values()}
+        (step,) = steps if len(steps) == 1 else [few]
+        return step if is_gap(few, step) and step <= self.row_lanes else few
+
+    def _row_steps(self, node: Fold, axis: Axis) -> dict[Load, int]:
+        """The loads of rows of which it is known how far the next one is."""
         loads = [x for x in computed(node.bodies, axis) if isinstance(x, Load) and axis in x.offset.free]
-        loads = [x for x in loads if not x.leaf.pairs]
-        steps = {x: affine(x.offset, node.axis) for x in loads if is_known(few)}
-        rows = {x: form[0].value for x, form in steps.items() if form and isinstance(form[0], Const)}
-        return [x for x, step in rows.items() if abs(step) == few]
+        known = is_known(self.nest.kernel.few)
+        forms = {x: affine(x.offset, node.axis) for x in loads if known and not x.leaf.pairs}
+        return {x: int(form[0].value) for x, form in forms.items() if form and isinstance(form[0], Const)}
+
+    def _row_step(self, load: Load, rows: Axis) -> int:
+        """How far the next of these packed rows is."""
+        form = affine(load.offset, rows)
+        assert form is not None and isinstance(form[0], Const), "packed rows lie at a known distance"
+        return int(form[0].value)
 
     def _rises(self, load: Load, rows: Axis) -> bool:
         """Whether each of these packed rows lies before the one that comes first."""
@@ -98,8 +122,8 @@ class InItems(Turned):
 
     def _group_of(self, load: Load, axis: Axis, items: Items, rows: int, down: Axis) -> list[Lanes]:
         """The next `rows` of each item, one vector for each, from one load an item."""
-        columns, width = self.nest.kernel.few, items.width
-        group = replace(items, width=rows * width, some=rows * columns, down=down)
+        few, columns, width = self.nest.kernel.few, abs(self._row_step(load, down)), items.width
+        group = replace(items, width=rows * width, some=(rows - 1) * columns + few, down=down)
         found = [self._one_item(load, axis, known, group) for known in items.each]
         if columns < width:
             spread = [min(r * columns + c, rows * columns - 1) for r in range(rows) for c in range(width)]
@@ -107,10 +131,11 @@ class InItems(Turned):
         square = len(found) == rows and columns == width
         return self._square(found, load.leaf.dtype.itemsize, width) if square else self._turned(found, rows, width)
 
-    def _reads_over(self, items: Items, rows: int) -> bool:
+    def _reads_over(self, items: Items, rows: int, pitch: int) -> bool:
         """Whether each row of a group is loaded in all lanes that it has, some of which it does not fill: in parts of it a load takes several instructions."""
         few = self.nest.kernel.few
-        return self.machine.small and is_known(few) and few < items.width <= rows * few
+        fit = few == pitch and few < items.width <= rows * few
+        return self.machine.small and is_known(few) and fit and not items.parts
 
     def _rows_over(self, load: Load, axis: Axis, items: Items, rows: int, down: Axis) -> list[Lanes]:
         """The next `rows` of each item, one vector for each, in whose last lanes is what lies behind a row; what is loaded ends with the group, which may
@@ -149,6 +174,8 @@ class InItems(Turned):
     def _one_item(self, node: Load, axis: Axis, known: Known, items: Items) -> Lanes:
         """What a load reads for an item."""
         offset, few = self.value(node.offset, known, None).name, self.nest.kernel.few
+        if items.first and items.down in node.offset.free:
+            offset = self.text.index("add", offset, items.first)
         if not items.down or items.some <= few or not self._rises(node, items.down):
             return self._one_item_at(offset, node, axis, known, items)
         x = self._one_item_at(self.text.index("sub", offset, items.some - few), node, axis, known, items)

@@ -21,7 +21,7 @@ from .llvm_masked import first_of
 from .llvm_narrow import even_and_odd, side_by_side
 from .llvm_ops import memory_suffix
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_where import Items, Known, Where
+from .llvm_where import Items, Known, Part, Where
 
 ZERO_ROW = 64  # bytes behind @zeros: the widest vector there is
 
@@ -101,7 +101,8 @@ class Memory(Groups):
 
     def _twice(self, where: Where) -> Where:
         """The lanes of both parts of what are pairs: a mask has one lane for each pair."""
-        mask, parts = where.mask, tuple(self.text.index("mul", n, 2) for n in where.parts)
+        parts = tuple(Part(self.text.index("mul", x.first, 2), 2 * x.lanes, x.times) for x in where.parts)
+        mask = where.mask
         if mask is not None:
             own = Lanes(mask, "i1", where.count)
             mask = self._shuffled(own, own, [k // 2 for k in range(2 * where.count)]).name
@@ -145,13 +146,12 @@ class Memory(Groups):
     def _wide_load(self, at: str, dtype: DType, where: Where) -> Lanes:
         t, memory = self.text, self._memory(dtype, where)
         if where.parts:
-            each = [
-                t.let(f"load {x.type}, ptr {place}, align {dtype.itemsize}", x.lane, x.count)
-                for x, place in self.parts_of(
-                    Lanes("", dtype.memory, where.count), at.split(",", maxsplit=1)[0], where.parts
-                )
-            ]
-            return self.in_register(self._joined(each), dtype)
+            found = dict[Part, Lanes]()
+            for part, place in self.places_of(where.parts, dtype.memory, at.split(",", maxsplit=1)[0]).items():
+                kind = Lanes("", dtype.memory, part.lanes).type
+                x = t.let(f"load {kind}, ptr {place}, align {dtype.itemsize}", dtype.memory, part.lanes)
+                found[part] = self.filled(x, part)
+            return self.in_register(self._joined([found[part] for part in where.parts]), dtype)
         if where.mask is None:
             return self.in_register(t.let(f"load {memory}, {at}", dtype.memory, where.count), dtype)
         pointer = at.split(",", maxsplit=1)[0].removeprefix("ptr ")
@@ -262,18 +262,22 @@ class Memory(Groups):
         else:
             self._put_lanes(value, address, size, where)
 
-    def store_parts(self, row: Lanes, address: str, dtype: DType, parts: Sequence[str]) -> None:
+    def store_parts(self, row: Lanes, address: str, dtype: DType, parts: Sequence[Part]) -> None:
         """Store the parts of a row, as it lies in memory: where they overlap they are the same."""
         size = row.count // len(parts)
-        for n, (_, place) in enumerate(self.parts_of(row, f"ptr {address}", parts)):
-            part = self._shuffled(row, row, range(n * size, (n + 1) * size))
-            self.text.put(f"store {part}, ptr {place}, align {dtype.itemsize}")
+        for part, place in self.places_of(parts, row.lane, f"ptr {address}").items():
+            first = parts.index(part) * size
+            x = self._shuffled(row, row, range(first, first + part.lanes))
+            self.text.put(f"store {x}, ptr {place}, align {dtype.itemsize}")
 
-    def parts_of(self, row: Lanes, pointer: str, parts: Sequence[str]) -> list[tuple[Lanes, str]]:
-        """What a part of a row is, and where it lies."""
-        kind = replace(row, count=row.count // len(parts))
-        pointer = f"ptr {self.text.opaque('ptr', pointer)}"
-        return [(kind, self.text.let(f"getelementptr {row.lane}, {pointer}, i64 {n}", "ptr").name) for n in parts]
+    def places_of(self, parts: Sequence[Part], lane: str, pointer: str) -> dict[Part, str]:
+        """Where each part of a row lies."""
+        row = self.text.opaque("ptr", pointer)
+        return {x: self.text.let(f"getelementptr {lane}, ptr {row}, i64 {x.first}", "ptr").name for x in parts}
+
+    def filled(self, x: Lanes, part: Part) -> Lanes:
+        """A vector of what was read of a part."""
+        return x if part.times == 1 else self._shuffled(x, x, [*range(part.lanes)] * part.times)
 
     def _strided_store(self, value: Lanes, address: str, stride: str, dtype: DType) -> None:
         t = self.text

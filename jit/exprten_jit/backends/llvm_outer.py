@@ -18,7 +18,7 @@ from .llvm_accumulators import Row
 from .llvm_beside import Fetch, Lying, nothing_fetched
 from .llvm_runs import Runs
 from .llvm_text import INDEX_TYPE, Lanes
-from .llvm_where import Items, Known, Where, first_lanes
+from .llvm_where import Items, Known, Part, Where, first_lanes
 
 Run = Callable[[Sequence[Stmt], Known], None]
 NARROW = 16  # bits: of wider integers a vector holds too few rows for two passes over them, and of these where no lane is left over
@@ -56,7 +56,12 @@ class Outer(Runs):
         end = self.value(columns.extent, known, None).name
         bounds = zip((columns.start, columns.end, columns.width), ("0", end, end), strict=True)
         known = known | {name: Lanes(at, INDEX_TYPE) for name, at in bounds}
-        parts = self.row_parts(end, min(map(_loop_of, strips), key=lambda loop: loop.lanes))
+        shortest, folds = (
+            min(map(_loop_of, strips), key=lambda loop: loop.lanes),
+            [strip.few for strip in strips if strip.few],
+        )
+        parts = self.row_parts(end, shortest, folds)
+        some_lanes = width if parts else self.row_some
         fills = self._fills(columns, stmt.axis)
         groups, after = _split(columns.body)
         rest = [s for s in after if s not in fills]
@@ -72,7 +77,7 @@ class Outer(Runs):
         def some(i: str) -> str:
             last = t.index("sub", high, 1)
             each = [Lanes(t.lesser(t.index("add", i, n), last) if n else i, INDEX_TYPE) for n in range(many)]
-            items = Items(stmt.axis, width, self.row_some, tuple({stmt.axis: x} for x in each), parts=parts)
+            items = Items(stmt.axis, width, some_lanes, tuple({stmt.axis: x} for x in each), parts=parts)
             found, made = dict(known), dict[Leaf, Lanes]()
             for folds, held in groups:
                 for strip in folds:
@@ -106,7 +111,7 @@ class Outer(Runs):
 
         t.repeat(low, high, some)
 
-    def _own_row(self, leaf: Leaf, slot: str, parts: tuple[str, ...], strips: Sequence[Strip]) -> None:
+    def _own_row(self, leaf: Leaf, slot: str, parts: tuple[Part, ...], strips: Sequence[Strip]) -> None:
         """One index's numbers of the columns, where they are read."""
         width = self.row_lanes
         row = self.kept(leaf.dtype, slot, width)
@@ -158,7 +163,7 @@ class Outer(Runs):
     def _run_on(self, stmt: Vector, items: Items) -> bool:
         """Whether the rows that are stored lie side by side, as is known when this is compiled."""
         few = self.nest.kernel.few
-        forms = [affine(s.offset, items.row) for s in stmt.stores] if is_known(few) else [None]
+        forms = [affine(s.offset, items.row) for s in stmt.stores] if is_known(few) and not items.parts else [None]
         return all(form and isinstance(form[0], Const) and form[0].value == few for form in forms)
 
     def _fills(self, columns: Columns, outer: Axis) -> list[Vector]:
@@ -203,15 +208,17 @@ class Outer(Runs):
 
     def _part_by_part(self, strip: Strip, found: Known, items: Items, last: bool) -> Row:
         """The fold of one part of the columns after the other; of less than four the last two are one."""
-        width, (*firsts, end) = items.width // len(items.parts), items.parts
+        width, (*_, end) = items.width // len(items.parts), items.parts
+        firsts = [x for x in items.parts if x is not end]
 
-        def part(at: str, *_: object) -> list[Row]:
+        def part(at: Part, *_: object) -> list[Row]:
             return [self._fold_of(strip, dict(found), replace(items, width=width, some=width, parts=(at,)), last)]
 
         (final,), half = part(end), len(firsts) // 2 + 1
         rows = [row for at in firsts[:half] for row in part(at)]
-        rows += [row for at in firsts[half:] for row in self._perhaps(at, end, [final], partial(part, at))]
-        return [self._joined(column) for column in zip(*rows, final, strict=True)]
+        rows += [row for x in firsts[half:] for row in self._perhaps(x.first, end.first, [final], partial(part, x))]
+        rows += [final] * (len(items.parts) - len(firsts))
+        return [self._joined(column) for column in zip(*rows, strict=True)]
 
     def _fold_of(self, strip: Strip, found: Known, items: Items, last: bool) -> Row:
         """The fold of a strip in lanes. The `last` one fetches what the next indices read."""

@@ -16,8 +16,9 @@ from ..nest import Vector
 from ..reducers import in_order
 from ..vectors import computed
 from .llvm_accumulators import Row
-from .llvm_beside import Beside, Lying
+from .llvm_beside import Lying
 from .llvm_extremes import alone, is_position
+from .llvm_filled import Filled
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_where import Items, Known
 
@@ -25,7 +26,7 @@ VECTORS = 8  # of rows, a piece
 LEAST = 16  # pieces: below that the search takes longer than what it saves
 
 
-class Places(Beside):
+class Places(Filled):
     """Emits them."""
 
     def rows_sought(self, node: Fold, loop: Vector) -> int:
@@ -85,23 +86,23 @@ class Places(Beside):
         first = [*self._identity([extreme], count), self.splat(place(low), count)]
         none = self.noted(self.widened(Lanes("false", "i1"), count), first[0])
         both, (unordered,) = self._carry(low, high, rows * VECTORS, [first, [none]], step)
-        left = rows
+        left, pitch = rows, self.pitch_of(extreme, loop.axis)
         while left > 1:
-            both, left = self.combine(node, *self._row_halves(both, 1, left)), left // 2
+            both, left = self.combine(node, *self._row_halves(both, 1, left, pitch)), left // 2
 
         def sought(c: str, places: list[Row]) -> list[Row]:
             wanted, piece = (t.let(f"extractelement {x}, i64 {c}", x.lane) for x in both)
             start = self.cast(piece, node.dtypes[1], INDEX).name
-            there = place(t.index("add", start, self._row_of(wanted, c, rows, partial(at, start))))
+            there = place(t.index("add", start, self._row_of(wanted, c, rows, pitch, partial(at, start))))
             return [[t.let(f"insertelement {places[0][0]}, {there}, i64 {c}", there.lane, self.row_lanes)]]
 
         ((places,),) = self._carry("0", str(self.nest.kernel.few), 1, [both[1:]], sought)
         return [both[0], places], self._met("or", unordered)
 
-    def _row_of(self, wanted: Lanes, column: str, rows: int, at: Callable[[int], Row]) -> str:
+    def _row_of(self, wanted: Lanes, column: str, rows: int, pitch: int, at: Callable[[int], Row]) -> str:
         """The first row of a piece that holds a value in a column."""
         t, few, count = self.text, self.nest.kernel.few, rows * self.row_lanes
-        columns = ", ".join(f"i8 {c % few if c < rows * few else few}" for c in range(count))
+        columns = ", ".join(f"i8 {min(c % pitch, few) if c < rows * pitch else few}" for c in range(count))
         only = self.splat(t.let(f"trunc i64 {column} to i8", "i8"), count)
         mine = t.let(f"icmp eq <{count} x i8> <{columns}>, {only.name}", "i1", count)
         every, found = self.splat(wanted, count), "0"
@@ -112,7 +113,7 @@ class Places(Beside):
             bits = t.let(f"bitcast {here} to i{count}", f"i{count}")
             lane = t.call(f"@llvm.cttz.i{count}", bits.lane, 1, bits, Lanes("false", "i1"))
             wide = t.let(f"zext {lane} to i64", INDEX_TYPE) if count < 64 else lane
-            row = t.index("add", t.let(f"udiv {wide}, {few}", INDEX_TYPE).name, n * rows)
+            row = t.index("add", t.let(f"udiv {wide}, {pitch}", INDEX_TYPE).name, n * rows)
             found = t.select(t.let(f"icmp ne {bits}, 0", "i1").name, row, found)
         return found
 
@@ -125,8 +126,10 @@ class Places(Beside):
         (best,) = self.all_in_any_order(extreme, loop, known, replace(of, row=lambda k: row(k)[:1]))
         each, kind = rows * items.width, f"i{node.dtypes[0].bits}"
         _, at = self._lying(extreme, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many)
-        wanted = self._shuffled(best, best, [n * items.width + c % few for n in range(many) for c in range(each)])
-        listed = ", ".join(f"{kind} {c // few}" for c in range(each))
+        pitch = self.pitch_of(extreme, loop.axis)
+        columns = [min(c % pitch, few - 1) for c in range(each)]
+        wanted = self._shuffled(best, best, [n * items.width + c for n in range(many) for c in columns])
+        listed = ", ".join(f"{kind} {c // pitch}" for c in range(each))
         down = f"<{', '.join([listed] * many)}>"
 
         def sooner(place: Lanes, x: Lanes, like: Lanes, k: str, further: str) -> Lanes:
@@ -144,7 +147,7 @@ class Places(Beside):
             "0", whole, rows, [[nowhere]], lambda k, found: [[sooner(found[0][0], at(k)[0], wanted, k, down)]]
         )
         while rows > 1:
-            ((a,), (b,)), rows = self._row_halves([place], many, rows), rows // 2
+            ((a,), (b,)), rows = self._row_halves([place], many, rows, pitch), rows // 2
             place = t.call(f"@llvm.umin.v{a.count}{kind}", kind, a.count, a, b)
         ((place,),) = self._carry(
             whole, extent, 1, [[place]], lambda k, found: [[sooner(found[0][0], row(k)[0], best, k, "zeroinitializer")]]

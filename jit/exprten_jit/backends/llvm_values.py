@@ -18,7 +18,7 @@ from ..vmath.bits import FORMULAS
 from .llvm_lookup import is_permuted, loaded, looked_up, permuted
 from .llvm_memory import Memory
 from .llvm_text import INDEX_TYPE, Lanes, Text, literal
-from .llvm_where import Known, Where
+from .llvm_where import Known, Part, Where
 
 Group = tuple[Known, Where | None]  # lanes of one vector, and what is known of them
 
@@ -258,18 +258,21 @@ class Values(Memory):
         if where.count == 1:
             return Lanes(where.at, INDEX_TYPE)
         if where.parts:
-            return self.columns_of(where.at, where.parts, where.count)
+            return self.columns_of(where.at, where.parts)
         base = self.splat(Lanes(where.at, INDEX_TYPE), where.count)
         return self.text.let(
             f"add {base}, {self.iota(INDEX_TYPE, where.count).split('> ', 1)[1]}", INDEX_TYPE, where.count
         )
 
-    def columns_of(self, at: str, parts: Sequence[str], count: int) -> Lanes:
+    def columns_of(self, at: str, parts: Sequence[Part]) -> Lanes:
         """The columns of a row in parts."""
-        size = count // len(parts)
-        firsts = (self.splat(Lanes(self.text.index("add", at, n), INDEX_TYPE), size) for n in parts)
-        steps = self.iota(INDEX_TYPE, size).split("> ", 1)[1]
-        return self._joined([self.text.let(f"add {x}, {steps}", INDEX_TYPE, size) for x in firsts])
+        found = list[Lanes]()
+        for part in parts:
+            first = self.splat(Lanes(self.text.index("add", at, part.first), INDEX_TYPE), part.lanes)
+            steps = self.iota(INDEX_TYPE, part.lanes).split("> ", 1)[1]
+            column = self.text.let(f"add {first}, {steps}", INDEX_TYPE, part.lanes)
+            found.append(self.filled(column, part))
+        return self._joined(found)
 
     def splat_invariants(self, roots: list[Value], axis: Axis, lanes: int, known: Known) -> None:
         """Spread the uniform operands of lane-wise operations before the loop, not in it."""

@@ -17,6 +17,15 @@ def first_lanes(some: int, count: int, times: int = 1) -> str | None:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Lanes of a row from column `first` on: so many, and as many times as fill a vector."""
+
+    first: str
+    lanes: int
+    times: int = 1
+
+
+@dataclass(frozen=True)
 class Items:
     """Lanes of several rows: `width` of each, the first `some` of which exist. `each` knows where a row and its columns begin."""
 
@@ -25,8 +34,9 @@ class Items:
     some: int
     each: tuple[Known, ...]
     spread: tuple[int, ...] = ()  # of rows as they lie: which column a lane is of
-    parts: tuple[str, ...] = ()  # of a row: the column that each begins with
+    parts: tuple[Part, ...] = ()  # of a row
     down: Axis | None = None  # of rows as they lie: the axis along which they follow each other
+    first: int = 0  # of these: how many elements lie before the first lane
 
     @property
     def mask(self) -> str | None:
@@ -37,7 +47,7 @@ class Items:
 @dataclass(frozen=True)
 class Where:
     """The lanes being computed: `count` of them from scalar index `at` along `axis`; `mask` names those that exist. Lanes of `items`
-    begin again for each, those of `parts` at each of these columns: the last part ends with the row, so that all lanes exist. `nothing` is in lanes
+    begin again for each, those of `parts` with each of these: the last part ends with the row, so that all lanes exist. `nothing` is in lanes
     that are loaded and do not exist. Of a `block` of rows that are strung together: where it begins, and how many elements are before these.
     """
 
@@ -48,6 +58,6 @@ class Where:
     stream: bool = False
     woven: bool = False  # with the vector beside it, from alternating elements: `at` is that of the first of the two
     items: Items | None = None
-    parts: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
     nothing: str = "zeroinitializer"
     block: tuple[str, int] | None = None
