@@ -67,7 +67,10 @@ def short_rows(
     if found.params or not outer or len(fits) != 1:
         return None
     inner = _lanes(outer, same, target, taken)
-    unrolled = UNROLLED_NARROW if _extremes_of_narrow(same, found.folds) else UNROLLED
+    known = _extremes_of_narrow(same, found.folds) or (
+        not taken & {same.of((TARGET, k)) for k in axes} and _extremes_of_floats(same)
+    )
+    unrolled = UNROLLED_NARROW if known else UNROLLED
 
     def around(lanes: int) -> list[int]:
         """All axes, rows next to lanes: what is folded is the same for the elements of a row."""
@@ -214,6 +217,15 @@ def _extremes_of_narrow(same: Same, folds: Sequence[int]) -> bool:
     """Whether these are extremes of integers of 8 or 16 bits, of which a vector holds many rows as they lie."""
     narrow = all(leaf.key.dtype.kind in "iu" and leaf.key.dtype.bits <= 16 for leaf in same.found.leaves)
     return narrow and all(same.found.structure[n][0].map.reducer in ("max", "min") for n in folds)
+
+
+def _extremes_of_floats(same: Same) -> bool:
+    """Whether all are extremes of floats of 32 bits, of which registers of a line hold 16, or their places: rows are read by constants."""
+    floats = all(leaf.key.dtype.kind == "f" and leaf.key.dtype.computed.bits == 32 for leaf in same.found.leaves)
+    extremes = all(
+        same.found.structure[n][0].map.reducer in ("max", "min", "argmax", "argmin") for n in same.found.folds
+    )
+    return floats and extremes and not machine().small
 
 
 def folded_by(same: Same, n: int) -> list[Place | None]:

@@ -231,12 +231,13 @@ class Beside(InItems):
         t, few = self.text, self.nest.kernel.few
         packed = [x for x in self._packed(node, at.axis) if x.leaf.name in self.given]
         loads = packed or [x for x in computed(node.bodies, at.axis) if self._in_rows(x, node, at.axis)]
-        if not few or not loads or self.nest.kernel.cached:
+        cached = self.nest.kernel.cached
+        if not few or not loads or (cached and not self.machine.waits):
             return nothing_fetched
         pitch = self.pitch_of(node, at.axis) if packed else few
         nbytes = pitch * loads[0].leaf.dtype.itemsize  # of a row
-        far = self._far(node, loads, at.axis, rows, known)
-        for x in loads if further else ():
+        far = "false" if cached else self._far(node, loads, at.axis, rows, known)
+        for x in loads if further and not cached else ():
             form = affine(x.offset, node.axis)
             assert form is not None, "what is fetched lies at regular distances"
             near = t.let(f"icmp sle {self.value(form[0], dict(known), None)}, {2 * few}", "i1").name
@@ -255,6 +256,8 @@ class Beside(InItems):
             for own in following(k):
                 self.fetch_from(loads, {**known, at.axis: low, **own}, count * nbytes, SOON_BYTES, FIRST)
 
+        if cached:
+            return soon
         some = side_by_side if packed else one_by_one
         if self.machine.waits:
             return lambda k, count: t.either(far, lambda: some(k, count), lambda: soon(k, count))

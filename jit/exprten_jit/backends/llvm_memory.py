@@ -74,8 +74,9 @@ class Memory(Groups):
         else:
             mask = Lanes(where.mask, "i1", where.count)
             place = at.split(",", maxsplit=1)[0].removeprefix("ptr ")
-            wide = self._masked_load(place, dtype, self._shuffled(mask, mask, order), where.nothing)
-        return self.in_register(self._shuffled(wide, wide, order), dtype)
+            mask = mask if where.turned else self._shuffled(mask, mask, order)
+            wide = self._masked_load(place, dtype, mask, where.nothing)
+        return self.in_register(wide if where.turned else self._shuffled(wide, wide, order), dtype)
 
     @abstractmethod
     def strung_load(self, node: Load, lie: Places, known: Known, where: Where) -> Lanes:
@@ -277,6 +278,8 @@ class Memory(Groups):
 
     def filled(self, x: Lanes, part: Part) -> Lanes:
         """A vector of what was read of a part."""
+        if part.lanes == 1:
+            return self.splat(x, part.times)
         return x if part.times == 1 else self._shuffled(x, x, [*range(part.lanes)] * part.times)
 
     def _strided_store(self, value: Lanes, address: str, stride: str, dtype: DType) -> None:

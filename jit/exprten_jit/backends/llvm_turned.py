@@ -20,8 +20,8 @@ from ..rewrite import affine, steps, walk
 from ..vectors import LEAST_BITS, cheap, computed
 from .llvm_accumulators import Combine, Row
 from .llvm_extremes import alone, is_position
+from .llvm_known_rows import KnownRows
 from .llvm_lookup import EIGHT
-from .llvm_rows_ahead import RowsAhead
 from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_where import Known, Where, first_lanes
 
@@ -35,7 +35,7 @@ TURNED_ROW = 24  # elements: in rows of up to so many columns are compared
 GROUP_BYTES = 16  # of a row at a time: the part of a register within which shuffles are cheap
 
 
-class Turned(RowsAhead):
+class Turned(KnownRows):
     """Emits folds of short rows."""
 
     def _row_length(self, node: Fold, known: Known) -> str:
@@ -62,6 +62,12 @@ class Turned(RowsAhead):
         if not reducer_of(node.reducer).quick or node.dtype.kind != "f":
             return full(None, each)
         t, sums = self.text, list[Lanes]()
+        if self.rows_known(node, known, where):
+            if each:
+                self.know_rows_ahead(node, known, where)
+                self.fetch_rows(node, known, where, range(where.count))
+            numbers, doubt = self.extreme_of_rows(node, known, where)
+            return t.perhaps(doubt, numbers, lambda _: full(None))
         quick = partial(self._quick, node)
         (found,) = self._along_rows(node, dict(known), where, quick, quick, sums, each)
         bad = t.let(f"fcmp oeq {found}, zeroinitializer", "i1", found.count)
@@ -173,8 +179,9 @@ class Turned(RowsAhead):
         abreast = where.count // width if where.count * _widest(node) <= self.machine.vector_bits else 1
         if fetching:
             self.know_rows_ahead(node, known, where)
-        parts_of, identity = self._parts_of_row(node, known, width), self._identity([node], width)
-        shifted = self._shifted_parts(node, known, width, parts_of)
+        turned = self._in_any_lanes(node)
+        parts_of, identity = self._parts_of_row(node, known, width, turned), self._identity([node], width)
+        shifted = {} if turned else self._shifted_parts(node, known, width, parts_of)
         alone = [not shifted and self._is_masked(x, node.axis) and _once(x, node.bodies) for x in node.bodies]
 
         def row(r: str | int) -> Row:
@@ -184,7 +191,7 @@ class Turned(RowsAhead):
             for start, mask in parts_of:
                 first, order = shifted.get(start, (start, None))
                 under = mask.name if mask and not order else None
-                at, found, own = Where(node.axis, first, width, under), [], dict(inside)
+                at, found, own = Where(node.axis, first, width, under, turned=turned), [], dict(inside)
                 for body, nothing, once in zip(node.bodies, identity, alone, strict=True):
                     loaded = mask and once  # with the identity of the only one that it is for
                     x = self.value(body, own, replace(at, nothing=nothing.name) if loaded else at)
@@ -231,7 +238,15 @@ class Turned(RowsAhead):
         half = ROW < self.most <= (HALF_COMPARED if compared else HALF) and where.count * _widest(node) > LEAST_BITS
         return width // 2 if half else width
 
-    def _parts_of_row(self, node: Fold, known: Known, width: int) -> list[tuple[str, Lanes | None]]:
+    def _in_any_lanes(self, node: Fold) -> bool:
+        """Whether what is folded lies from the last to the first, and its lanes may as well: halves are brought together with the same bits, whichever is first."""
+        nodes = list(computed(node.bodies, node.axis))
+        along = [x for x in nodes if isinstance(x, Load) and node.axis in x.offset.free]
+        turned = all(x.when is None and not x.leaf.pairs and steps(x, node.axis) == -1 for x in along)
+        one = node.reducer in TABLE and len(node.dtypes) == 1 and node.axis not in nodes
+        return bool(along) and turned and one and self.registers_for_masks
+
+    def _parts_of_row(self, node: Fold, known: Known, width: int, turned: bool) -> list[tuple[str, Lanes | None]]:
         """Where the parts of a row begin, and which of their lanes hold an element: of extremes all, as the last parts end with the row."""
         t, extent = self.text, self._row_length(node, known)
         surely = [first + width <= self.least for first in range(0, self.most, width)]
@@ -243,6 +258,8 @@ class Turned(RowsAhead):
             return [(start, None) for start in starts]
         left = self.splat(Lanes(self._narrow(extent), "i32"), width)
         masks = [None if there else self._below(left, int(first)) for first, there in zip(firsts, surely, strict=True)]
+        if turned:
+            masks = [x and self._shuffled(x, x, range(width)[::-1]) for x in masks]
         return list(zip(firsts, masks, strict=True))
 
     def _shifted_parts(

@@ -48,7 +48,7 @@ class Items:
 class Where:
     """The lanes being computed: `count` of them from scalar index `at` along `axis`; `mask` names those that exist. Lanes of `items`
     begin again for each, those of `parts` with each of these: the last part ends with the row, so that all lanes exist. `nothing` is in lanes
-    that are loaded and do not exist. Of a `block` of rows that are strung together: where it begins, and how many elements are before these.
+    that are loaded and do not exist. What lies from the last to the first is `turned`: lanes, and the mask, are in the order of memory. Of a `block` of rows that are strung together: where it begins, and how many elements are before these.
     """
 
     axis: Axis
@@ -60,4 +60,5 @@ class Where:
     items: Items | None = None
     parts: tuple[Part, ...] = ()
     nothing: str = "zeroinitializer"
+    turned: bool = False
     block: tuple[str, int] | None = None
