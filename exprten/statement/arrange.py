@@ -112,8 +112,9 @@ def _across(given: Given, walk: Walk, count: int) -> list[int]:
 
 
 def _counted(found: Gathered, walk: Walk, ways: Ways) -> int:
-    """How many elements all folds take whose number is an operand, where the kernel knows it; or 0."""
-    many = walk.packed * walk.short or ways.down
+    """How many elements all folds take whose number is an operand, where the kernel knows it, or a part of it does; or 0."""
+    every = [ways, *(each.ways for each in (walk.rest.every if walk.rest else ()))]
+    many = max(way.packed * way.short or way.down for way in every)
     return many if found.counts and all(n == many for n in found.counts) else 0
 
 

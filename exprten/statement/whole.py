@@ -78,6 +78,8 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     """
     if is_dear(turned.found):
         return True
+    if _turns_well(turned, first):
+        return False
     found, target, own = turned.found, turned.target, own_axes(turned.target.shape)
     inner = min(own, key=lambda k: abs(target.strides[k]))
     if first is None or first.rest is None or first.rest.left is None:
@@ -87,6 +89,21 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     ways = first.rest.left.ways
     few = ways.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and not along
     return ways.flat is not None or bool(first.pieces) or few
+
+
+def _is_turned_by_tiles(first: Walk) -> bool:
+    """Whether what is left of folds is brought to tiles, and turned there."""
+    return first.rest is not None and first.rest.left is not None and first.rest.left.ways.flat is not None
+
+
+def _turns_well(turned: Turned, first: Walk | None) -> bool:
+    """Whether what is left when the folds are there is turned as fast as a copy is, where lines that are stored are claimed: in squares, or in two axes; from the caches."""
+    if not machine().waits or is_from_memory(turned):
+        return False
+    if first is None or first.rest is None or first.rest.left is None:
+        return len(turned.target.shape) == 2
+    ways = first.rest.left.ways
+    return ways.flat is None and ways.squares
 
 
 def is_dear(found: Gathered) -> bool:
@@ -124,6 +141,10 @@ def whole_first(
     made = _Made(walk, given, turned, names, numbers, key, far)
     every = [(tile, far_room) for tile in longer]
     every = every or [(tile, room) for tile in tiles_of(turned, room // size, other)]
+    if not every and not far and is_wide() and first and _is_turned_by_tiles(first):
+        room = WIDE_TIMES * beforehand.WHOLE_ROOM
+        tiles = tiles_of(turned, room // size, other)
+        every = [(tile, room) for tile in tiles if all(abs(turned.target.strides[k]) == 1 for k in tile)]
     if not every and far and apart and first is None:  # each element would be stored by itself
         every = [(tile, far_room) for tile in square_tiles(turned, far_room // size)]
     found = next(filter(None, (made.in_pieces(*each) for each in every)), None)
