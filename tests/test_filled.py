@@ -99,3 +99,25 @@ def test_the_last_part_of_a_row_ends_with_it(columns, dtype, bits):
             tolerance = {"float16": 2e-2, "float32": 1e-4, "complex64": 1e-4}.get(dtype, 1e-9)
             np.testing.assert_allclose(found, wide.sum(1), rtol=tolerance, atol=tolerance * 60)
             np.testing.assert_allclose(stored, wide - mean, rtol=tolerance, atol=tolerance * 60)
+
+
+@pytest.mark.covering(2)
+@pytest.mark.parametrize("columns", [2, 3, 5, 6, 8, 11])
+@pytest.mark.parametrize("rows", [1, 15, 16, 33, 64, 300])
+@pytest.mark.parametrize("name", ["argmax", "argmin", "max"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32"])
+@pytest.mark.parametrize("down", [1, -1])
+def test_places_of_several_indices_at_once(down, dtype, name, rows, columns):
+    """The first of equals, a NaN before all numbers, zeros that are equal; rows that lie from the last to the first, and two operands that lie each in its way."""
+    x = np.random.default_rng(rows).integers(-3, 3, (9, rows, columns)).astype(dtype)
+    if x.dtype.kind == "f":
+        x[2, rows // 2, 1], x[3, rows - 1, 0], x[x == 0] = np.nan, np.nan, -0.0
+        x[4] = -np.inf
+    x[5] = 7
+    view = x[:, ::down]
+    for bits in (256, 512):
+        with xt.options(vector_bits=bits):
+            found = xt.evaluate(getattr(xt, name)(xt.asarray(view), 1)).numpy()
+            both = xt.evaluate(getattr(xt, name)(xt.asarray(view) + xt.asarray(x), 1)).numpy()
+        np.testing.assert_array_equal(found, getattr(np, name)(view, 1))
+        np.testing.assert_array_equal(both, getattr(np, name)(view + x, 1))

@@ -87,6 +87,10 @@ class Beside(InItems):
         exact = reducer_of(node.reducer).exact(node.dtype) and few
         return loop.lanes // width if exact and self.rows_lie(node, loop.axis) else 0
 
+    def all_rise(self, node: Fold, loop: Vector) -> bool:
+        """Whether all that is read of rows lies from the last to the first: where any order does, they stay as they lie."""
+        return all(self._rises(x, node.axis) for x in self._packed(node, loop.axis))
+
     def rows_lie(self, node: Fold, axis: Axis) -> bool:
         """Whether all that a fold reads of rows lies side by side, and they are taken so."""
         return self._lie(node, axis, self._packed(node, axis))
@@ -111,7 +115,15 @@ class Beside(InItems):
         """All rows of each item, some in a vector as they lie, the last ones one by one. Of floats one comparison an element is tried first."""
         t, join, items, rows = self.text, partial(self.join, node), of.items, of.rows
         many = len(items.each)
-        _, at = self._lying(node, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many)
+        _, at = self._lying(
+            node,
+            loop,
+            known,
+            items,
+            rows,
+            lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many,
+            self.all_rise(node, loop),
+        )
         whole = t.index("and", of.extent, -rows)
         nothing = self._identity([node], rows * items.width * many)
 
@@ -164,11 +176,12 @@ class Beside(InItems):
         items: Items,
         rows: int,
         row: Callable[[str], Sequence[Known]],
+        turned: bool = False,
     ) -> tuple[Where, Callable[[str], Row]]:
         """The lanes of so many rows of each item as they lie, and what gives them from index k on; `row` tells where that is in each."""
         width, few, pitch = rows * items.width, self.nest.kernel.few, self.pitch_of(node, loop.axis)
         spread = tuple(min(c % pitch, few - 1) for c in range(width))
-        lying = Items(items.row, width, (rows - 1) * pitch + few, items.each, spread, down=node.axis)
+        lying = Items(items.row, width, (rows - 1) * pitch + few, items.each, spread, down=node.axis, turned=turned)
         inside, begin = self.lanes_of(loop, {**known, **self._spread(known, items, spread)}, lying)
         lanes = begin.items
         assert lanes is not None, "lanes of items"

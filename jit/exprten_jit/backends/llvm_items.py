@@ -179,6 +179,8 @@ class InItems(Turned):
         if not items.down or items.some <= few or not self._rises(node, items.down):
             return self._one_item_at(offset, node, axis, known, items)
         x = self._one_item_at(self.text.index("sub", offset, items.some - few), node, axis, known, items)
+        if items.turned:
+            return x
         rows = range(items.some - few, -1, -few)  # the last one lies first
         return self._shuffled(x, x, [*(row + c for row in rows for c in range(few)), *range(items.some, items.width)])
 

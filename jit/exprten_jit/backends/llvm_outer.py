@@ -251,12 +251,20 @@ class Outer(Runs):
         sought = self.rows_sought(node, loop) if narrow else 0
         assert node.order is not None, "a scheduled fold has an order"
         lying = sought or self.rows_in_any_order(node, loop, items.width)
-        if lying > 1:
+        general = partial(self.by_groups, node, where, "0", extent, *rows)
+        placed = self.rows_sought(node, loop) if self.are_placed_by_lanes(node) else 0
+        if placed > 1:
+            sums = self.text.chosen(
+                self.text.let(f"icmp slt i64 {extent}, {FEWEST_TIMES * placed}", "i1").name,
+                general,
+                lambda: self.placed_by_lanes(node, loop, found, Lying(items, placed, extent, rows[1], fetch), general),
+            )
+        elif lying > 1:
             all_rows = self.placed_in_each if sought else self.all_in_any_order
             least = 2 if sought else FEWEST_TIMES if node.dtype.kind == "f" else 1
             sums = self.text.chosen(
                 self.text.let(f"icmp slt i64 {extent}, {least * lying}", "i1").name,
-                lambda: self.by_groups(node, where, "0", extent, *rows),
+                general,
                 lambda: all_rows(node, loop, found, Lying(items, lying, extent, rows[1], fetch)),
             )
         elif self.nest.kernel.tall:
@@ -264,7 +272,7 @@ class Outer(Runs):
                 [node], node.order, where.count, "0", extent, lambda a, b: self.by_groups(node, where, a, b, *rows)
             )
         else:
-            sums = self.by_groups(node, where, "0", extent, *rows)
+            sums = general()
         self.splats = splats
         return sums
 

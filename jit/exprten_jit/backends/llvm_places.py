@@ -117,6 +117,43 @@ class Places(Filled):
             found = t.select(t.let(f"icmp ne {bits}, 0", "i1").name, row, found)
         return found
 
+    def are_placed_by_lanes(self, node: Fold) -> bool:
+        """Whether places of extremes of floats are kept lane by lane, as they lie: where they are as wide, and there are registers for both."""
+        extreme, place = node.dtypes[0], node.dtypes[-1]
+        return is_position(node) and extreme.kind == "f" and extreme.bits == place.bits and not self.machine.small
+
+    def placed_by_lanes(self, node: Fold, loop: Vector, known: Known, of: Lying, general: Callable[[], Row]) -> Row:
+        """The extreme of all rows of each item, and where it stands, some rows at once as they lie, each lane for itself; what is `general` where there is a NaN."""
+        t, extreme, kind = self.text, alone(node), node.dtypes[1].lane
+        items, rows, many, pitch = of.items, of.rows, len(of.items.each), self.pitch_of(node, loop.axis)
+        turned = self.all_rise(extreme, loop)
+        _, at = self._lying(
+            extreme, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}] * many, turned
+        )
+        whole, (first,) = t.index("and", of.extent, -rows), at("0")
+        half = first.count // 2 if first.count * node.dtypes[0].bits > self.machine.vector_bits else first.count
+
+        def step(k: str, carried: list[Row]) -> list[Row]:
+            of.fetch(k, rows)
+            (best, place), (number,) = carried
+            (x,) = at(k)
+            here = t.let(f"trunc i64 {k} to {kind}", kind) if kind != INDEX_TYPE else Lanes(k, kind)
+            further, now = self.which_further(extreme, x, best), self.splat(here, x.count)
+            place = t.let(f"select {further}, {now}, {place}", kind, x.count)
+            both = t.let(f"fcmp ord {self._half(x, 0, half)}, {self._half(x, x.count - half, half).name}", "i1", half)
+            return [[*self._quick(extreme, [best], [x]), place], [t.let(f"and {number}, {both.name}", "i1", half)]]
+
+        nowhere, all_numbers = self.splat(Lanes("0", kind), first.count), self.widened(Lanes("true", "i1"), half)
+        (best, place), (number,) = self._carry("0", whole, rows, [[first, nowhere], [all_numbers]], step)
+        each = [c // pitch for c in range(rows * items.width)]
+        down = ", ".join(f"{kind} {rows - 1 - row if turned else row}" for row in each * many)
+        both = [best, t.let(f"add {place}, <{down}>", kind, place.count)]
+        while rows > 1:
+            both, rows = self._of_numbers(node, False, *self._row_halves(both, many, rows, pitch)), rows // 2
+        nan = t.let(f"xor {self._met('and', number)}, true", "i1")
+        (both,) = self._carry(whole, of.extent, 1, [both], lambda k, found: [self.join(node, found[0], of.row(k))])
+        return t.perhaps(nan.name, both, lambda _: general())
+
     def placed_in_each(self, node: Fold, loop: Vector, known: Known, of: Lying) -> Row:
         """The extreme of all rows of each item, no more than a block, and where it stands: it is found first, then its first place, counted in
         integers as wide as it is. Some rows are taken at once as they lie, the last ones one by one.

@@ -23,7 +23,7 @@ from .llvm_extremes import alone, is_position
 from .llvm_known_rows import KnownRows
 from .llvm_lookup import EIGHT
 from .llvm_text import INDEX_TYPE, Lanes, number
-from .llvm_where import Known, Where, first_lanes
+from .llvm_where import Known, Part, Where, first_lanes
 
 INDEX_BITS = 32  # of where an extreme stands in a row
 SOUGHT_BITS = 1024  # a row of integers of so many is sought through as fast as its indices are kept
@@ -188,14 +188,14 @@ class Turned(KnownRows):
             if fetching:
                 self.fetch_rows(node, known, where, [r])
             inside, parts = self._one_row(node, known, where, r), []
-            for start, mask in parts_of:
+            for start, mask, lanes in parts_of:
                 first, order = shifted.get(start, (start, None))
                 under = mask.name if mask and not order else None
-                at, found, own = Where(node.axis, first, width, under, turned=turned), [], dict(inside)
+                at, found, own = Where(node.axis, first, lanes, under, turned=turned), [], dict(inside)
                 for body, nothing, once in zip(node.bodies, identity, alone, strict=True):
                     loaded = mask and once  # with the identity of the only one that it is for
                     x = self.value(body, own, replace(at, nothing=nothing.name) if loaded else at)
-                    x = self.widened(x, width)
+                    x = self.filled(self.widened(x, lanes), Part(first, lanes, width // lanes))
                     x = t.call("@llvm.x86.avx2.permps", x.lane, width, x, order) if order else x
                     found.append(t.let(f"select {mask}, {x}, {nothing}", x.lane, width) if mask and not loaded else x)
                 parts.append(found)
@@ -246,24 +246,26 @@ class Turned(KnownRows):
         one = node.reducer in TABLE and len(node.dtypes) == 1 and node.axis not in nodes
         return bool(along) and turned and one and self.registers_for_masks
 
-    def _parts_of_row(self, node: Fold, known: Known, width: int, turned: bool) -> list[tuple[str, Lanes | None]]:
-        """Where the parts of a row begin, and which of their lanes hold an element: of extremes all, as the last parts end with the row."""
+    def _parts_of_row(self, node: Fold, known: Known, width: int, turned: bool) -> list[tuple[str, Lanes | None, int]]:
+        """Where the parts of a row begin, which of their lanes hold an element, and how many there are: of extremes all hold one, as the last parts end with the row,
+        and the last one has no more lanes than are left for it.
+        """
         t, extent = self.text, self._row_length(node, known)
         surely = [first + width <= self.least for first in range(0, self.most, width)]
         firsts = [str(first) for first in range(0, self.most, width)]
         again = reducer_of(node.reducer).quick or node.reducer in COMPARED
         if again and self.least >= width:
-            last = t.index("sub", extent, width)
+            last, lanes = t.index("sub", extent, width), min(width, max(2, rounded_up(self.most - int(firsts[-1]))))
             starts = [first if there else t.lesser(first, last) for first, there in zip(firsts, surely, strict=True)]
-            return [(start, None) for start in starts]
+            return [*((start, None, width) for start in starts[:-1]), (t.index("sub", extent, lanes), None, lanes)]
         left = self.splat(Lanes(self._narrow(extent), "i32"), width)
         masks = [None if there else self._below(left, int(first)) for first, there in zip(firsts, surely, strict=True)]
         if turned:
             masks = [x and self._shuffled(x, x, range(width)[::-1]) for x in masks]
-        return list(zip(firsts, masks, strict=True))
+        return [(first, mask, width) for first, mask in zip(firsts, masks, strict=True)]
 
     def _shifted_parts(
-        self, node: Fold, known: Known, width: int, parts: Sequence[tuple[str, Lanes | None]]
+        self, node: Fold, known: Known, width: int, parts: Sequence[tuple[str, Lanes | None, int]]
     ) -> dict[str, tuple[str, Lanes]]:
         """Of parts with a mask, where elements have no loads with one and a row is as long as a part: where they are read instead, so that they end with
         the row, and which lanes they take from that.
@@ -275,7 +277,7 @@ class Turned(KnownRows):
             return {}
         t, found = self.text, dict[str, tuple[str, Lanes]]()
         last = t.index("sub", self._row_length(node, known), width)
-        for start in (start for start, mask in parts if mask):
+        for start in (start for start, mask, _ in parts if mask):
             first = t.lesser(start, last)
             by = self.splat(Lanes(self._narrow(t.index("sub", start, first)), "i32"), width)
             lanes = self.iota("i32", width).split("> ", 1)[1]

@@ -37,6 +37,7 @@ class Items:
     parts: tuple[Part, ...] = ()  # of a row
     down: Axis | None = None  # of rows as they lie: the axis along which they follow each other
     first: int = 0  # of these: how many elements lie before the first lane
+    turned: bool = False  # of these: they may stand in the order of memory, where it is not theirs
 
     @property
     def mask(self) -> str | None:
