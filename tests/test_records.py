@@ -11,7 +11,7 @@ from strategies import assert_same_bits, place
 
 import exprten as xt
 
-ROWS, COLUMNS = (2, 4, 8), (2, 3, 5, 7)
+ROWS, COLUMNS = (2, 3, 4, 5, 6, 7, 8), (1, 2, 3, 5, 7)
 TYPES = (np.float32, np.float64, np.int32, np.uint64)
 
 
@@ -67,3 +67,20 @@ def test_all_that_is_stored_are_folds_of_records() -> None:
     ):
         shuffles = xt.plan(xt.empty(value.shape), value).llvm.count("shufflevector")
         assert (shuffles < 150) == taken  # to take columns apart, and to put them together, takes 300
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("shape", [(3, 3), (5, 3), (8, 3), (7, 2), (6, 3), (7,), (5,), (11,)])
+def test_numbers_alone_and_one_that_is_none(name: str, shape: tuple[int, ...]) -> None:
+    """By one comparison an element, and by the full rule where a NaN or an extreme that is a zero asks for it: for the vector that it is in alone."""
+    x = np.random.default_rng(len(shape)).uniform(1, 9, (64, *shape)).astype(np.float32)
+    for sign in (1, -1):
+        numbers_alone = x * np.float32(sign)
+        for where in (None, 0, 17, 63):
+            for odd in (np.nan, 0.0, -0.0, np.inf):
+                some = numbers_alone.copy()
+                if where is not None:
+                    some[where, shape[0] // 2] = odd
+                found, want = xt.evaluate(getattr(xt, name)(xt.asarray(some), 1)).numpy(), getattr(some, name)(1)
+                assert_same_bits(np.abs(found), np.abs(want), f"{where} {odd}")
+                np.testing.assert_array_equal(np.signbit(found[want == want]), np.signbit(want[want == want]))

@@ -7,10 +7,13 @@ apart from the others for that, nor put together to be stored.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 
-from ..ir import Load, Op, Store, Value, load
+from ..derived import apply
+from ..dtypes import DType
+from ..ir import Load, Op, Store, Value, load, local
 from ..rewrite import walk
 from ..unrolled import Group
 from .llvm_neighbours import Neighbours
@@ -18,6 +21,10 @@ from .llvm_text import Lanes
 from .llvm_where import Known, Where, first_lanes
 
 REGISTER = 512  # bits: of shorter ones no instruction takes lanes from two at will
+FURTHER = {"maximum": "greater", "minimum": "less"}  # of two numbers
+FEWEST = 5  # columns: of fewer the question takes as long
+SUMS = 4  # of all that is read, at once
+MadeOf = Callable[..., Lanes]  # of an operation and two registers
 Pair = tuple[int, int]  # elements of a record
 Place = tuple[int, int]  # a record, and an element of it
 
@@ -32,11 +39,12 @@ class Level:
 
 @dataclass(frozen=True)
 class Folded:
-    """A group of elements of each record, and of what is left of it, with the way there."""
+    """A group of elements of each record, and of what is left of it, with the way there. All records are read `as_one` where some elements are taken twice."""
 
     read: Group
     stored: Group
     levels: tuple[Level, ...]
+    as_one: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,7 @@ class Records(Neighbours):
         folded = self._folded(stores, where)
         if folded is None or not self.machine.scales:
             return False
-        found = [self._rows_left(folded, dict(known), at) for known, at in each]
+        found = [self._rows_folded(folded, known, at) for known, at in each]
         for (known, at), rows in zip(each, found, strict=True):
             self._store_rows(folded, rows, stores[0], known, at)
         return True
@@ -88,22 +96,97 @@ class Records(Neighbours):
             return None
         if [store.offset for store in stores] != list(stored[1]) or len(stored[1]) < 2 or read[0].dtype.wide:
             return None
-        levels = _levels([load(read[0], at) for at in read[1]], roots)
-        return Folded(read, stored, levels) if levels else None
+        row: list[Value] = [load(read[0], at) for at in read[1]]
+        if levels := _levels(row, roots):
+            return Folded(read, stored, levels)
+        return _extremes(read, stored, row, roots)
 
-    def _rows_left(self, folded: Folded, known: Known, where: Where) -> list[tuple[Lanes, int]]:
-        """Registers of rows one behind the other, and how many elements each has."""
+    def _rows_folded(self, folded: Folded, known: Known, where: Where) -> list[tuple[Lanes, int]]:
+        """Registers of rows one behind the other, and how many elements each has. Of extremes of numbers one comparison tells which is further; where there may be a NaN,
+        as the sum of all says, or an extreme is a zero, whose sign decides, it is done again by the full rule.
+        """
+        op, *others = {level.like.op for level in folded.levels}
+        if others or op not in FURTHER or folded.read[0].dtype.kind != "f":
+            return self._rows_left(folded, dict(known), where, self._made_of)
+        seen = list[Lanes]()
+        found = self._rows_left(folded, dict(known), where, self._further_of, seen)
+        some = self._in_doubt(seen, [x for x, _ in found])
+
+        def again(_: object) -> list[Lanes]:
+            return [x for x, _ in self._rows_left(folded, dict(known), where, self._made_of)]
+
+        rows = self.text.perhaps(some, [x for x, _ in found], again)
+        return [(x, many) for x, (_, many) in zip(rows, found, strict=True)]
+
+    def extremes_stored(self, stores: Sequence[Store], each: Sequence[tuple[Known, Where]]) -> bool:
+        """Store extremes of columns that are taken apart, by the same rules, if that is all that `stores` do."""
+        where, dtype = each[0][1], stores[0].leaf.dtype
+        if where.mask is not None or where.stream or where.woven or where.count * dtype.bits != REGISTER:
+            return False
+        nodes = [x for x in walk(*(store.value for store in stores)) if x.dtype.kind == "f"]
+        made, loads = [x for x in nodes if isinstance(x, Op)], [x for x in nodes if isinstance(x, Load)]
+        ops, plain = {x.op for x in made}, len(made) + len(loads) == len(nodes)
+        if len(ops) != 1 or not ops <= FURTHER.keys() or dtype.kind != "f" or dtype.wide or not plain:
+            return False
+        if not all(self.in_group(x, where) for x in loads):
+            return False
+        columns = [len(self.groups[x.leaf, x.offset][1]) for x in loads]
+        if min(columns) < FEWEST or not all(many % 2 for many in columns):  # of even ones neighbours come first
+            return False
+        (op,) = ops
+        quick = dict[Value, Value]()
+        for x in made:
+            a, b = (quick.get(arg, arg) for arg in x.args)
+            quick[x] = apply("where", apply(FURTHER[op], b, a), b, a)
+        for known, at in each:
+            read = dict(known)
+            found = [self.value(quick[store.value], read, at) for store in stores]
+            some = self._in_doubt([read[x] for x in loads], found)
+            again = partial(self._values_of, stores, known, at)
+            self.stores(stores, self.text.perhaps(some, found, again), read, at)
+        return True
+
+    def _values_of(self, stores: Sequence[Store], known: Known, where: Where, _: object) -> list[Lanes]:
+        inside = dict(known)
+        return [self.value(store.value, inside, where) for store in stores]
+
+    def _in_doubt(self, seen: Sequence[Lanes], found: Sequence[Lanes]) -> str:
+        """Whether what is read may not be numbers, or an extreme that was found is a zero."""
+        t, sums = self.text, [*seen[:SUMS]]
+        for n, x in enumerate(seen[SUMS:]):
+            sums[n % SUMS] = t.let(f"fadd {sums[n % SUMS]}, {x.name}", x.lane, x.count)
+        total = reduce(lambda a, b: t.let(f"fadd {a}, {b.name}", a.lane, a.count), sums)
+        doubts = [t.let(f"fcmp uno {total}, {total.name}", "i1", total.count)]
+        doubts += [t.let(f"fcmp oeq {x}, zeroinitializer", "i1", x.count) for x in found]
+        doubt = reduce(lambda a, b: t.let(f"or {a}, {b.name}", "i1", a.count), doubts)
+        return t.call(f"@llvm.vector.reduce.or.v{doubt.count}i1", "i1", 1, doubt).name
+
+    def _further_of(self, like: Op, a: Lanes, b: Lanes) -> Lanes:
+        """The greater of two numbers, or the less."""
+        x, y = local("a", like.dtype), local("b", like.dtype)
+        return self.value(apply("where", apply(FURTHER[like.op], x, y), x, y), {x: b, y: a}, None)
+
+    def _rows_left(
+        self, folded: Folded, known: Known, where: Where, made_of: MadeOf, seen: list[Lanes] | None = None
+    ) -> list[tuple[Lanes, int]]:
+        """The same by some rule. `seen` will hold all that is read."""
         leaf, places = folded.read
         count, many = where.count, len(places)
         first = self._group_places(load(leaf, places[0]), known, where)[0]
-        batch = max(1, count // (1 << (len(folded.stored[1]) - 1).bit_length()))
+        batch = count if folded.as_one else max(1, count // (1 << (len(folded.stored[1]) - 1).bit_length()))
         return [
-            x for r in range(0, count, batch) for x in self._batch(folded, first, range(r, r + batch), count * many)
+            x
+            for r in range(0, count, batch)
+            for x in self._batch(folded, first, range(r, r + batch), count * many, made_of, seen)
         ]
 
-    def _batch(self, folded: Folded, first: str, records: range, end: int) -> list[tuple[Lanes, int]]:
+    def _batch(
+        self, folded: Folded, first: str, records: range, end: int, made_of: MadeOf, seen: list[Lanes] | None
+    ) -> list[tuple[Lanes, int]]:
         """The same of some records; `end` is where the last one ends."""
-        registers = self._loaded(folded.read, first, records, end)
+        registers = self._loaded(folded.read, first, records, end, folded.as_one)
+        if seen is not None:
+            seen += [x.lanes for x in registers]
         for level in folded.levels:
             left = [(r, k, pair) for r in records for k, pair in enumerate(level.pairs)]
             made = list[Register]()
@@ -115,9 +198,19 @@ class Records(Neighbours):
                     for n, of in enumerate((sides.first, sides.second))
                 )
                 held = {(r, k): lane for lane, (r, k, _) in enumerate(some)}
-                made.append(Register(self._made_of(level.like, *each), held))
+                made.append(Register(made_of(level.like, *each), held))
             registers = made
         return [(x.lanes, len(x.held)) for x in registers]
+
+    def _some_from(self, dtype: DType, first: str, place: int, some: int) -> Lanes:
+        """A register from an element on, of which so many exist."""
+        count = REGISTER // dtype.bits
+        at = self.text.let(f"getelementptr {dtype.memory}, ptr {first}, i64 {place}", "ptr").name
+        if some < count:
+            mask = Lanes(str(first_lanes(some, count)), "i1", count)
+            return self.in_register(self._masked_load(at, dtype, mask), dtype)
+        load_of = f"load <{count} x {dtype.memory}>, ptr {at}, align {dtype.itemsize}"
+        return self.in_register(self.text.let(load_of, dtype.memory, count), dtype)
 
     def _gathered(self, registers: Sequence[Register], of: Sequence[int], wanted: Sequence[Place]) -> Lanes:
         """Elements of one register or of two, side by side."""
@@ -127,25 +220,19 @@ class Records(Neighbours):
         order += [order[-1]] * (count - len(order))
         return self._shuffled(one.lanes, other.lanes, order)
 
-    def _loaded(self, group: Group, first: str, records: range, end: int) -> list[Register]:
-        """Registers that hold records: several each, or a part of one, of which the last ends with it."""
+    def _loaded(self, group: Group, first: str, records: range, end: int, as_one: bool) -> list[Register]:
+        """Registers that hold records: several each, or a part of one, of which the last ends with it; or what all have `as_one`."""
         (leaf, places), out = group, list[Register]()
         many, dtype, count = len(places), leaf.dtype, REGISTER // leaf.dtype.bits
-        at_once = max(1, count // many)
-        starts = [*range(0, many - count, count), max(0, many - count)]
+        at_once = len(records) if as_one else max(1, count // many)
+        length = at_once * many if as_one else many
+        starts = [*range(0, length - count, count), max(0, length - count)]
         for r in range(records.start, records.stop, at_once):
             for start in starts:
                 place = r * many + start
-                at = self.text.let(f"getelementptr {dtype.memory}, ptr {first}, i64 {place}", "ptr").name
                 some = min(count, end - place)
-                if some < count:
-                    mask = Lanes(str(first_lanes(some, count)), "i1", count)
-                    x = self._masked_load(at, dtype, mask)
-                else:
-                    load_of = f"load <{count} x {dtype.memory}>, ptr {at}, align {dtype.itemsize}"
-                    x = self.text.let(load_of, dtype.memory, count)
                 held = {divmod(place + n, many): n for n in range(some)}
-                out.append(Register(self.in_register(x, dtype), held))
+                out.append(Register(self._some_from(dtype, first, place, some), held))
         return out
 
     def _store_rows(
@@ -210,3 +297,23 @@ def _levels(row: list[Value], roots: Sequence[Value]) -> tuple[Level, ...]:
         found.append(Level(like, tuple(made.values())))
         row = list(made)
     return tuple(found)
+
+
+def _extremes(read: Group, stored: Group, row: list[Value], roots: Sequence[Value]) -> Folded | None:
+    """How rows of which any order does are folded, some of them twice: halves that share one where there is an odd number."""
+    like, columns, at = roots[0], len(roots), {x: n for n, x in enumerate(row)}
+    used = [[x for x in walk(root) if x.dtype.kind == "f"] for root in roots]
+    if not isinstance(like, Op) or like.op not in FURTHER:
+        return None
+    if not all(x in at or (isinstance(x, Op) and x.op == like.op) for mine in used for x in mine):
+        return None
+    places = [sorted(at[x] for x in mine if x in at) for mine in used]
+    if places != [[*range(n, len(row), columns)] for n in range(columns)] or len(row) % columns:
+        return None
+    many, levels = len(row) // columns, list[Level]()
+    while many > 1:
+        left = (many + 1) // 2
+        pairs = [(k * columns + c, (k + many - left) * columns + c) for k in range(left) for c in range(columns)]
+        levels.append(Level(like, tuple(pairs)))
+        many = left
+    return Folded(read, stored, tuple(levels), as_one=True) if levels else None
