@@ -83,4 +83,4 @@ def test_numbers_alone_and_one_that_is_none(name: str, shape: tuple[int, ...]) -
                     some[where, shape[0] // 2] = odd
                 found, want = xt.evaluate(getattr(xt, name)(xt.asarray(some), 1)).numpy(), getattr(some, name)(1)
                 assert_same_bits(np.abs(found), np.abs(want), f"{where} {odd}")
-                np.testing.assert_array_equal(np.signbit(found[want == want]), np.signbit(want[want == want]))
+                np.testing.assert_array_equal(np.signbit(found)[~np.isnan(want)], np.signbit(want)[~np.isnan(want)])
