@@ -141,7 +141,7 @@ def whole_first(
     made = _Made(walk, given, turned, names, numbers, key, far)
     every = [(tile, far_room) for tile in longer]
     every = every or [(tile, room) for tile in tiles_of(turned, room // size, other)]
-    if not every and not far and is_wide() and first and _is_turned_by_tiles(first):
+    if not every and not far and machine().waits and is_wide() and first and _is_turned_by_tiles(first):
         room = WIDE_TIMES * beforehand.WHOLE_ROOM
         tiles = tiles_of(turned, room // size, other)
         every = [(tile, room) for tile in tiles if all(abs(turned.target.strides[k]) == 1 for k in tile)]
