@@ -38,12 +38,8 @@ class KnownRows(RowsAhead):
             return False
         if not reducer_of(node.reducer).quick or where.mask is not None or not isinstance(body, Load):
             return False
-        if (
-            body.when is not None
-            or body.leaf.pairs
-            or body.leaf.name not in self.given
-            or abs(steps(body, node.axis) or 0) != 1
-        ):
+        plain = body.when is None and not body.leaf.pairs and body.leaf.name in self.given
+        if not plain or abs(steps(body, node.axis) or 0) != 1:
             return False
         form = affine(body.offset, where.axis)
         step = form and number(self.value(form[0], known, None).name)
