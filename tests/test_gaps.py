@@ -48,6 +48,13 @@ def test_what_lies_between_is_nothing(name, axis, between):
     assert found.tobytes() == xt.evaluate(FOLDS[name](xt.asarray(image[:, :3].copy()), axis)).numpy().tobytes()
 
 
+@pytest.mark.parametrize("name", ["sum", "any"])
+def test_no_rows_and_one_of_a_kernel_for_many(name):
+    for rows in (300, 2, 1, 0):
+        x = xt.asarray(np.ones((rows, 4), bool))[:, :3]
+        assert (xt.evaluate(FOLDS[name](x, 0)).numpy() == (rows if name == "sum" else rows > 0)).all()
+
+
 def test_images_without_their_last_channel():
     """Of bytes, along each axis, and what is stored again; two operands with other gaps are read each for itself."""
     images = np.random.default_rng(1).integers(0, 255, (3, 20, 31, 4), dtype=np.uint8)

@@ -211,7 +211,7 @@ class Across(Places):
         first, end = (self.value(v, known, None).name for v in (loop.low, loop.high))
         width, many, filled = self.row_lanes, self.rows_of(loop), self.rows_filled(node, loop)
         parts = () if filled else self.row_parts(t.index("sub", end, first), loop, folds)
-        some = width if parts else self.row_some
+        some = self.row_some(parts)
         where = Where(loop.axis, first, width, first_lanes(some, width), parts=parts)
         items = Items(node.axis, width, some, ({},) * many, parts=parts)
         splats, self.splats = self.splats, {}

@@ -46,7 +46,9 @@ class Filled(Beside):
     def filled_beside(self, node: Fold, loop: Vector, known: Known, rows: int, low: str, high: str) -> tuple[str, Row]:
         """Where rows go on that are no whole round of so many, and what those before it come to."""
         t, gaps = self.text, self.pitch_of(node, loop.axis) > self.nest.kernel.few
-        many = t.index("sub", t.index("sub", high, low), int(gaps))  # what lies behind the last row may be no memory
+        many = t.index("sub", high, low)
+        if gaps:  # what lies behind the last row may be no memory
+            many = t.greater(t.index("sub", many, 1), "0")
         end = t.index("add", low, t.index("and", many, -rows))
         first, every = (self.value(v, known, None).name for v in (loop.low, node.extent))
         at = Where(loop.axis, first, self.row_lanes)
@@ -72,7 +74,6 @@ class Filled(Beside):
         join, nothing = partial(self.join, node), [self._identity([node], lanes) for _ in vectors]
 
         def all_rows(*_: object) -> Row:
-
             def step(k: str, sums: list[Row]) -> list[Row]:
                 return [join(x, row) for x, row in zip(sums, each(k), strict=True)]
 

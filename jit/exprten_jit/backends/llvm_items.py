@@ -50,11 +50,10 @@ class InItems(Turned):
             return False
         return by_lanes(nodes, loads, rows[0]) and all(_plain(x, loop.axis) for x in loads)
 
-    @property
-    def row_some(self) -> int:
+    def row_some(self, parts: Sequence[Part] = ()) -> int:
         """Of the lanes of a row, how many exist: all that are in parts."""
         few = self.nest.kernel.few
-        return few if is_known(few) else self.row_lanes
+        return few if is_known(few) and not parts else self.row_lanes
 
     def row_parts(self, columns: str, loop: Vector, folds: Sequence[Fold]) -> tuple[Part, ...]:
         """The parts of a row of which the number of columns is not known, or is one of which no register holds two: the last one ends with the last column, so that no load needs a mask (1.3 to 1.5 times as

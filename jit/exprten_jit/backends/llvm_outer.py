@@ -56,12 +56,8 @@ class Outer(Runs):
         end = self.value(columns.extent, known, None).name
         bounds = zip((columns.start, columns.end, columns.width), ("0", end, end), strict=True)
         known = known | {name: Lanes(at, INDEX_TYPE) for name, at in bounds}
-        shortest, folds = (
-            min(map(_loop_of, strips), key=lambda loop: loop.lanes),
-            [strip.few for strip in strips if strip.few],
-        )
-        parts = self.row_parts(end, shortest, folds)
-        some_lanes = width if parts else self.row_some
+        shortest = min(map(_loop_of, strips), key=lambda loop: loop.lanes)
+        parts = self.row_parts(end, shortest, [strip.few for strip in strips if strip.few])
         fills = self._fills(columns, stmt.axis)
         groups, after = _split(columns.body)
         rest = [s for s in after if s not in fills]
@@ -77,7 +73,7 @@ class Outer(Runs):
         def some(i: str) -> str:
             last = t.index("sub", high, 1)
             each = [Lanes(t.lesser(t.index("add", i, n), last) if n else i, INDEX_TYPE) for n in range(many)]
-            items = Items(stmt.axis, width, some_lanes, tuple({stmt.axis: x} for x in each), parts=parts)
+            items = Items(stmt.axis, width, self.row_some(parts), tuple({stmt.axis: x} for x in each), parts=parts)
             found, made = dict(known), dict[Leaf, Lanes]()
             for folds, held in groups:
                 for strip in folds:

@@ -57,7 +57,7 @@ class Places(Filled):
     def _sought(self, node: Fold, loop: Vector, known: Known, rows: int, low: str, high: str) -> tuple[Row, Lanes]:
         """The extreme of each column and its place, and whether there is a NaN."""
         t, extreme, count = self.text, alone(node), rows * self.row_lanes
-        items, quick = Items(node.axis, self.row_lanes, self.row_some, ({},)), partial(self._quick, extreme)
+        items, quick = Items(node.axis, self.row_lanes, self.row_some(), ({},)), partial(self._quick, extreme)
         _, row = self._lying(extreme, loop, known, items, rows, lambda k: [{node.axis: Lanes(k, INDEX_TYPE)}])
 
         def at(k: str, n: int) -> Row:

@@ -14,6 +14,7 @@ from functools import partial, reduce
 from ..derived import apply
 from ..dtypes import DType
 from ..ir import Load, Op, Store, Value, load, local
+from ..reducers import TABLE
 from ..rewrite import walk
 from ..unrolled import Group
 from .llvm_neighbours import Neighbours
@@ -21,7 +22,8 @@ from .llvm_text import Lanes
 from .llvm_where import Known, Where, first_lanes
 
 REGISTER = 512  # bits: of shorter ones no instruction takes lanes from two at will
-FURTHER = {"maximum": "greater", "minimum": "less"}  # of two numbers
+# the comparison of an operation that chooses one of two numbers
+FURTHER = {str(row.combine): row.quick for row in TABLE.values() if row.quick}
 FEWEST = 5  # columns: of fewer the question takes as long
 SUMS = 4  # of all that is read, at once
 MadeOf = Callable[..., Lanes]  # of an operation and two registers
@@ -110,7 +112,7 @@ class Records(Neighbours):
             return self._rows_left(folded, dict(known), where, self._made_of)
         seen = list[Lanes]()
         found = self._rows_left(folded, dict(known), where, self._further_of, seen)
-        some = self._in_doubt(seen, [x for x, _ in found])
+        some = self.in_doubt(seen, [x for x, _ in found])
 
         def again(_: object) -> list[Lanes]:
             return [x for x, _ in self._rows_left(folded, dict(known), where, self._made_of)]
@@ -136,12 +138,11 @@ class Records(Neighbours):
         (op,) = ops
         quick = dict[Value, Value]()
         for x in made:
-            a, b = (quick.get(arg, arg) for arg in x.args)
-            quick[x] = apply("where", apply(FURTHER[op], b, a), b, a)
+            quick[x] = _further(op, *(quick.get(arg, arg) for arg in x.args))
         for known, at in each:
             read = dict(known)
             found = [self.value(quick[store.value], read, at) for store in stores]
-            some = self._in_doubt([read[x] for x in loads], found)
+            some = self.in_doubt([read[x] for x in loads], found)
             again = partial(self._values_of, stores, known, at)
             self.stores(stores, self.text.perhaps(some, found, again), read, at)
         return True
@@ -150,7 +151,7 @@ class Records(Neighbours):
         inside = dict(known)
         return [self.value(store.value, inside, where) for store in stores]
 
-    def _in_doubt(self, seen: Sequence[Lanes], found: Sequence[Lanes]) -> str:
+    def in_doubt(self, seen: Sequence[Lanes], found: Sequence[Lanes]) -> str:
         """Whether what is read may not be numbers, or an extreme that was found is a zero."""
         t, sums = self.text, [*seen[:SUMS]]
         for n, x in enumerate(seen[SUMS:]):
@@ -164,7 +165,7 @@ class Records(Neighbours):
     def _further_of(self, like: Op, a: Lanes, b: Lanes) -> Lanes:
         """The greater of two numbers, or the less."""
         x, y = local("a", like.dtype), local("b", like.dtype)
-        return self.value(apply("where", apply(FURTHER[like.op], x, y), x, y), {x: b, y: a}, None)
+        return self.value(_further(like.op, x, y), {x: a, y: b}, None)
 
     def _rows_left(
         self, folded: Folded, known: Known, where: Where, made_of: MadeOf, seen: list[Lanes] | None = None
@@ -248,6 +249,11 @@ class Records(Neighbours):
                 self.in_memory(x, leaf.dtype), address, leaf.dtype, Where(where.axis, where.at, x.count, mask)
             )
             at += many
+
+
+def _further(op: str, a: Value, b: Value) -> Value:
+    """The one of two numbers that an extreme chooses."""
+    return apply("where", apply(FURTHER[op], b, a), b, a)
 
 
 def _sources(registers: Sequence[Register], wanted: Sequence[tuple[int, Pair]]) -> Sources:
