@@ -76,6 +76,6 @@ class KnownRows(RowsAhead):
             (a,), (b,) = (rows(at, step - 1) for at in (first, first + apart))
             return self._quick(node, *([self._shuffled(a, b, lanes)] for lanes in halves))
 
-        lines = [read(n * lanes, lanes) for n in range(exact)]
+        total = self.sum_of_all(read(n * lanes, lanes) for n in range(exact))
         found = self._joined([x for first in range(0, lanes, width) for x in rows(first, len(STEPS) - 1)])
-        return [found], self.in_doubt(lines, [found])
+        return [found], self.in_doubt(total, [found])

@@ -7,7 +7,7 @@ apart from the others for that, nor put together to be stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 
@@ -112,7 +112,7 @@ class Records(Neighbours):
             return self._rows_left(folded, dict(known), where, self._made_of)
         seen = list[Lanes]()
         found = self._rows_left(folded, dict(known), where, self._further_of, seen)
-        some = self.in_doubt(seen, [x for x, _ in found])
+        some = self.in_doubt(self.sum_of_all(seen), [x for x, _ in found])
 
         def again(_: object) -> list[Lanes]:
             return [x for x, _ in self._rows_left(folded, dict(known), where, self._made_of)]
@@ -142,7 +142,7 @@ class Records(Neighbours):
         for known, at in each:
             read = dict(known)
             found = [self.value(quick[store.value], read, at) for store in stores]
-            some = self.in_doubt([read[x] for x in loads], found)
+            some = self.in_doubt(self.sum_of_all(read[x] for x in loads), found)
             again = partial(self._values_of, stores, known, at)
             self.stores(stores, self.text.perhaps(some, found, again), read, at)
         return True
@@ -151,12 +151,16 @@ class Records(Neighbours):
         inside = dict(known)
         return [self.value(store.value, inside, where) for store in stores]
 
-    def in_doubt(self, seen: Sequence[Lanes], found: Sequence[Lanes]) -> str:
-        """Whether what is read may not be numbers, or an extreme that was found is a zero."""
-        t, sums = self.text, [*seen[:SUMS]]
-        for n, x in enumerate(seen[SUMS:]):
-            sums[n % SUMS] = t.let(f"fadd {sums[n % SUMS]}, {x.name}", x.lane, x.count)
-        total = reduce(lambda a, b: t.let(f"fadd {a}, {b.name}", a.lane, a.count), sums)
+    def sum_of_all(self, seen: Iterable[Lanes]) -> Lanes:
+        """NaN where something of what is read is, or there are infinities of both signs. What is added as it is read waits in no register."""
+        t, sums = self.text, list[Lanes]()
+        for x in seen:
+            sums = [*sums, x] if len(sums) < SUMS else [*sums[1:], t.let(f"fadd {sums[0]}, {x.name}", x.lane, x.count)]
+        return reduce(lambda a, b: t.let(f"fadd {a}, {b.name}", a.lane, a.count), sums)
+
+    def in_doubt(self, total: Lanes, found: Sequence[Lanes]) -> str:
+        """Whether what has this sum may not be numbers, or an extreme that was found is a zero."""
+        t = self.text
         doubts = [t.let(f"fcmp uno {total}, {total.name}", "i1", total.count)]
         doubts += [t.let(f"fcmp oeq {x}, zeroinitializer", "i1", x.count) for x in found]
         doubt = reduce(lambda a, b: t.let(f"or {a}, {b.name}", "i1", a.count), doubts)
