@@ -55,22 +55,48 @@ def test_records_of_any_number(name: str, dtype: Any, bits: int | None) -> None:
                 target.assert_untouched()
 
 
-def test_all_that_is_stored_are_folds_of_records() -> None:
+def test_records_are_not_taken_apart() -> None:
     if not _machine(None).scales:
         pytest.skip("for AVX-512 alone")
     x = xt.asarray(numbers((100, 8, 3), np.float32))
     for value, taken in (
         (xt.sum(x, 1), True),
         (xt.max(x, 1), True),
-        (xt.sum(x, 1) + 1, False),
-        (xt.sum(x * x, 1), False),
+        (xt.sum(x, 1) + 1, True),
+        (xt.sum(x * x, 1), True),
+        (xt.sum(x * xt.arange(3, dtype=np.float32), 1), False),
     ):
         shuffles = xt.plan(xt.empty(value.shape), value).llvm.count("shufflevector")
         assert (shuffles < 150) == taken  # to take columns apart, and to put them together, takes 300
 
 
+@pytest.mark.covering(2)
+@pytest.mark.parametrize("columns", [2, 3, 4, 5, 6, 7, 8])
+@pytest.mark.parametrize("rows", [2, 3, 4, 5, 6, 7, 8])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_what_is_made_of_rows(rows: int, columns: int, dtype: Any) -> None:
+    """Row by row as they lie: for each number of records, the last of which is read and stored in part."""
+    scale = np.asarray(3, dtype)
+    for many in (1, 16, 17, 31, 50):
+        x = numbers((many, rows, columns), dtype)
+        source = place(x)
+        given = xt.asarray(source.array)
+        with np.errstate(invalid="ignore"):
+            for value, want in (
+                (xt.sum(given * given, 1, dtype=dtype), (x * x).sum(1, dtype=dtype)),
+                (xt.max(given, 1) * 2, x.max(1) * scale.dtype.type(2)),
+                (xt.sum(given, 1, dtype=dtype) * 3 - 1, x.sum(1, dtype=dtype) * scale - scale.dtype.type(1)),
+                (xt.min(xt.abs(given), 1), np.abs(x).min(1)),
+            ):
+                target = place(np.full((many, columns), 7, dtype))
+                with xt.options(num_threads=1):
+                    xt.asarray(target.array)[...] = value
+                np.testing.assert_array_equal(target.array, want)
+                target.assert_untouched()
+
+
 @pytest.mark.parametrize("name", ["max", "min"])
-@pytest.mark.parametrize("shape", [(3, 3), (5, 3), (8, 3), (7, 2), (6, 3), (7,), (5,), (11,)])
+@pytest.mark.parametrize("shape", [(3, 3), (5, 3), (8, 3), (7, 2), (6, 3), (5, 5), (6, 4), (2, 7), (7,), (5,), (11,)])
 def test_numbers_alone_and_one_that_is_none(name: str, shape: tuple[int, ...]) -> None:
     """By one comparison an element, and by the full rule where a NaN or an extreme that is a zero asks for it: for the vector that it is in alone."""
     x = np.random.default_rng(len(shape)).uniform(1, 9, (64, *shape)).astype(np.float32)

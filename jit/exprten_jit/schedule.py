@@ -225,6 +225,8 @@ def _open(
     if made := onward(kernel, machine, loops, bound, done, partial(_stored, machine)):
         return [*placed, made]
     folds = across(kernel, loops, bound)
+    if kernel.short and not inner and folds and all(store.value in folds for store in kernel.stores):
+        return [*placed, *loop_over(kernel, machine, axis, low, high, kernel.stores, bound, done)]  # nothing waits
     saved = [] if folds or not inner else columns_of(kernel, loops, bound)
     if folds or saved:
         return [*placed, Saving(kernel, machine, loops, bound, set(done), _open).nest(folds, saved)]

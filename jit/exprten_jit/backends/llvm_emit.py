@@ -429,7 +429,9 @@ class Loops(PastCaches):
         if stmt.strung and lanes > 1:
             places = [replace(where, block=(i, g)) for where, g in zip(places, starts, strict=True)]
         each = [(dict(known), where) for where in places]
-        if self.records_stored(stmt.stores, each) or self.extremes_stored(stmt.stores, each):
+        if self.rows_stored(stmt.stores, each) or self.records_stored(stmt.stores, each):
+            return
+        if self.extremes_stored(stmt.stores, each):
             return
         self.fold_neighbours(stmt.stores, each)
         self.read_forwards(stmt, each)

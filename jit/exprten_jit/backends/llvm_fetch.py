@@ -13,12 +13,12 @@ from ..pairs import lines_of
 from ..rewrite import affine, steps
 from ..strung import places_of
 from ..vectors import computed
-from .llvm_records import Records
+from .llvm_short_records import ShortRecords
 from .llvm_text import INDEX_TYPE, Lanes
 from .llvm_where import Known, Where
 
 
-class Fetching(Records):
+class Fetching(ShortRecords):
     """Emits what fetches."""
 
     def fetch_bytes(self, address: str, nbytes: int, further: int = 0, locality: int = SECOND) -> None:

@@ -18,6 +18,8 @@ from .llvm_where import Known, Part, Where
 
 BITS = 256  # of half a register
 KNOWN = 9, 24  # elements of a row
+# vectors that are compared by two, not added, to see whether there is a NaN: of two units one compares and shuffles, and adding waits for both
+COMPARED, LEAST_COMPARED = 6, 10  # of rows from so many elements on
 # how far the row is that is brought beside one, and which lanes of both are compared: no element leaves its quarter of a line but in the first step
 STEPS = (
     (4, ((0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15))),
@@ -76,6 +78,12 @@ class KnownRows(RowsAhead):
             (a,), (b,) = (rows(at, step - 1) for at in (first, first + apart))
             return self._quick(node, *([self._shuffled(a, b, lanes)] for lanes in halves))
 
-        total = self.sum_of_all(read(n * lanes, lanes) for n in range(exact))
+        many = COMPARED if exact >= LEAST_COMPARED else 0
+        clear = list[Lanes]()
+        for n in range(0, many, 2):
+            self.numbers(clear, *(read(k * lanes, lanes) for k in (n, n + 1)))
+        total = self.sum_of_all(read(n * lanes, lanes) for n in range(many, exact))
+        self.numbers(clear, total, total)
         found = self._joined([x for first in range(0, lanes, width) for x in rows(first, len(STEPS) - 1)])
-        return [found], self.in_doubt(total, [found])
+        self.no_zero(clear, found)
+        return [found], self.not_clear(clear)

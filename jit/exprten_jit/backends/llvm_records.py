@@ -26,6 +26,7 @@ REGISTER = 512  # bits: of shorter ones no instruction takes lanes from two at w
 FURTHER = {str(row.combine): row.quick for row in TABLE.values() if row.quick}
 FEWEST = 5  # columns: of fewer the question takes as long
 SUMS = 4  # of all that is read, at once
+CHAINS = 2  # of comparisons
 MadeOf = Callable[..., Lanes]  # of an operation and two registers
 Pair = tuple[int, int]  # elements of a record
 Place = tuple[int, int]  # a record, and an element of it
@@ -37,6 +38,16 @@ class Level:
 
     like: Op
     pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The groups of records that are read and stored, with the elements that are read of one, and what is stored of them."""
+
+    read: Group
+    stored: Group
+    row: list[Value]
+    roots: list[Value]
 
 
 @dataclass(frozen=True)
@@ -72,19 +83,26 @@ class Records(Neighbours):
     def records_stored(self, stores: Sequence[Store], each: Sequence[tuple[Known, Where]]) -> bool:
         """Fold and store records, if that is all that `stores` do."""
         where = each[0][1]
-        bits = stores[0].leaf.dtype.bits
-        if where.mask is not None or where.stream or where.woven or where.count * bits != REGISTER or bits < 32:
-            return False
-        folded = self._folded(stores, where)
-        if folded is None or not self.machine.scales:
+        folded = self.folded_of(stores, where)
+        if folded is None:
             return False
         found = [self._rows_folded(folded, known, at) for known, at in each]
         for (known, at), rows in zip(each, found, strict=True):
-            self._store_rows(folded, rows, stores[0], known, at)
+            self.store_rows(folded.stored, rows, stores[0], known, at)
         return True
 
-    def _folded(self, stores: Sequence[Store], where: Where) -> Folded | None:
+    def folded_of(self, stores: Sequence[Store], where: Where) -> Folded | None:
         """How records are folded; nothing where something else is done."""
+        bits = stores[0].leaf.dtype.bits
+        if where.mask is not None or where.stream or where.woven or where.count * bits != REGISTER or bits < 32:
+            return None
+        if not self.machine.scales or (found := self.records_of(stores, where)) is None:
+            return None
+        levels = _levels(found.row, found.roots)
+        return Folded(found.read, found.stored, levels) if levels else _extremes(found)
+
+    def records_of(self, stores: Sequence[Store], where: Where) -> Found | None:
+        """What is read and stored, if it is records, one group of each; nothing where it is not."""
         if not all(self.in_group(store, where) for store in stores):
             return None
         stored = self.groups[stores[0].leaf, stores[0].offset]
@@ -98,10 +116,7 @@ class Records(Neighbours):
             return None
         if [store.offset for store in stores] != list(stored[1]) or len(stored[1]) < 2 or read[0].dtype.wide:
             return None
-        row: list[Value] = [load(read[0], at) for at in read[1]]
-        if levels := _levels(row, roots):
-            return Folded(read, stored, levels)
-        return _extremes(read, stored, row, roots)
+        return Found(read, stored, [load(read[0], at) for at in read[1]], roots)
 
     def _rows_folded(self, folded: Folded, known: Known, where: Where) -> list[tuple[Lanes, int]]:
         """Registers of rows one behind the other, and how many elements each has. Of extremes of numbers one comparison tells which is further; where there may be a NaN,
@@ -111,7 +126,7 @@ class Records(Neighbours):
         if others or op not in FURTHER or folded.read[0].dtype.kind != "f":
             return self._rows_left(folded, dict(known), where, self._made_of)
         seen = list[Lanes]()
-        found = self._rows_left(folded, dict(known), where, self._further_of, seen)
+        found = self._rows_left(folded, dict(known), where, self.further_of, seen)
         some = self.in_doubt(self.sum_of_all(seen), [x for x, _ in found])
 
         def again(_: object) -> list[Lanes]:
@@ -143,11 +158,11 @@ class Records(Neighbours):
             read = dict(known)
             found = [self.value(quick[store.value], read, at) for store in stores]
             some = self.in_doubt(self.sum_of_all(read[x] for x in loads), found)
-            again = partial(self._values_of, stores, known, at)
+            again = partial(self.values_of, stores, known, at)
             self.stores(stores, self.text.perhaps(some, found, again), read, at)
         return True
 
-    def _values_of(self, stores: Sequence[Store], known: Known, where: Where, _: object) -> list[Lanes]:
+    def values_of(self, stores: Sequence[Store], known: Known, where: Where, _: object) -> list[Lanes]:
         inside = dict(known)
         return [self.value(store.value, inside, where) for store in stores]
 
@@ -160,13 +175,32 @@ class Records(Neighbours):
 
     def in_doubt(self, total: Lanes, found: Sequence[Lanes]) -> str:
         """Whether what has this sum may not be numbers, or an extreme that was found is a zero."""
-        t = self.text
-        doubts = [t.let(f"fcmp uno {total}, {total.name}", "i1", total.count)]
-        doubts += [t.let(f"fcmp oeq {x}, zeroinitializer", "i1", x.count) for x in found]
-        doubt = reduce(lambda a, b: t.let(f"or {a}, {b.name}", "i1", a.count), doubts)
-        return t.call(f"@llvm.vector.reduce.or.v{doubt.count}i1", "i1", 1, doubt).name
+        clear = list[Lanes]()
+        self.numbers(clear, total, total)
+        for x in found:
+            self.no_zero(clear, x)
+        return self.not_clear(clear)
 
-    def _further_of(self, like: Op, a: Lanes, b: Lanes) -> Lanes:
+    def numbers(self, clear: list[Lanes], a: Lanes, b: Lanes) -> None:
+        """Note in which lanes there is no NaN: one comparison, under the mask of the one before, in two chains."""
+        self._note(clear, self.text.let(f"fcmp ord {a}, {b.name}", "i1", a.count))
+
+    def no_zero(self, clear: list[Lanes], x: Lanes, zeros: str = "zeroinitializer") -> None:
+        """Note in which lanes there is no zero."""
+        self._note(clear, self.text.let(f"fcmp une {x}, {zeros}", "i1", x.count))
+
+    def _note(self, clear: list[Lanes], mask: Lanes) -> None:
+        clear.append(mask if len(clear) < CHAINS else self._both(clear.pop(0), mask))
+
+    def not_clear(self, clear: Sequence[Lanes]) -> str:
+        """Whether that does not hold of all lanes."""
+        t, every = self.text, reduce(self._both, clear)
+        return t.let(f"xor {t.call(f'@llvm.vector.reduce.and.v{every.count}i1', 'i1', 1, every)}, true", "i1").name
+
+    def _both(self, a: Lanes, b: Lanes) -> Lanes:
+        return self.text.let(f"and {a}, {b.name}", "i1", a.count)
+
+    def further_of(self, like: Op, a: Lanes, b: Lanes) -> Lanes:
         """The greater of two numbers, or the less."""
         x, y = local("a", like.dtype), local("b", like.dtype)
         return self.value(_further(like.op, x, y), {x: a, y: b}, None)
@@ -207,9 +241,8 @@ class Records(Neighbours):
             registers = made
         return [(x.lanes, len(x.held)) for x in registers]
 
-    def _some_from(self, dtype: DType, first: str, place: int, some: int) -> Lanes:
-        """A register from an element on, of which so many exist."""
-        count = REGISTER // dtype.bits
+    def some_from(self, dtype: DType, first: str, place: int, some: int, count: int) -> Lanes:
+        """So many lanes from an element on, of which some exist."""
         at = self.text.let(f"getelementptr {dtype.memory}, ptr {first}, i64 {place}", "ptr").name
         if some < count:
             mask = Lanes(str(first_lanes(some, count)), "i1", count)
@@ -237,14 +270,14 @@ class Records(Neighbours):
                 place = r * many + start
                 some = min(count, end - place)
                 held = {divmod(place + n, many): n for n in range(some)}
-                out.append(Register(self._some_from(dtype, first, place, some), held))
+                out.append(Register(self.some_from(dtype, first, place, some, count), held))
         return out
 
-    def _store_rows(
-        self, folded: Folded, rows: Sequence[tuple[Lanes, int]], store: Store, known: Known, where: Where
+    def store_rows(
+        self, group: Group, rows: Sequence[tuple[Lanes, int]], store: Store, known: Known, where: Where
     ) -> None:
         """What is left, as it lies: each over what the one before stored too much."""
-        leaf, places = folded.stored
+        leaf, places = group
         first, at, end = self._group_places(store, dict(known), where)[0], 0, where.count * len(places)
         for x, many in rows:
             address = self.text.let(f"getelementptr {leaf.dtype.memory}, ptr {first}, i64 {at}", "ptr").name
@@ -309,8 +342,9 @@ def _levels(row: list[Value], roots: Sequence[Value]) -> tuple[Level, ...]:
     return tuple(found)
 
 
-def _extremes(read: Group, stored: Group, row: list[Value], roots: Sequence[Value]) -> Folded | None:
+def _extremes(found: Found) -> Folded | None:
     """How rows of which any order does are folded, some of them twice: halves that share one where there is an odd number."""
+    row, roots = found.row, found.roots
     like, columns, at = roots[0], len(roots), {x: n for n, x in enumerate(row)}
     used = [[x for x in walk(root) if x.dtype.kind == "f"] for root in roots]
     if not isinstance(like, Op) or like.op not in FURTHER:
@@ -326,4 +360,4 @@ def _extremes(read: Group, stored: Group, row: list[Value], roots: Sequence[Valu
         pairs = [(k * columns + c, (k + many - left) * columns + c) for k in range(left) for c in range(columns)]
         levels.append(Level(like, tuple(pairs)))
         many = left
-    return Folded(read, stored, tuple(levels), as_one=True) if levels else None
+    return Folded(found.read, found.stored, tuple(levels), as_one=True) if levels else None
