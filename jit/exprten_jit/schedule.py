@@ -20,7 +20,7 @@ from .dtypes import INDEX
 from .early import folded_rows, lying_rows, next_row, packed_rows
 from .flat import flattened
 from .folds import combined, folds_of, owns_rows, vector_axis
-from .ir import Axis, Fold, Load, Local, Store, Value, index, local
+from .ir import Axis, Component, Fold, Load, Local, Op, Store, Value, index, local
 from .keeping import kept, kept_before
 from .kernel import Kernel
 from .machine import Machine
@@ -225,7 +225,7 @@ def _open(
     if made := onward(kernel, machine, loops, bound, done, partial(_stored, machine)):
         return [*placed, made]
     folds = across(kernel, loops, bound)
-    if kernel.short and not inner and folds and all(store.value in folds for store in kernel.stores):
+    if kernel.short and not inner and folds and all(_is_of(folds, store.value) for store in kernel.stores):
         return [*placed, *loop_over(kernel, machine, axis, low, high, kernel.stores, bound, done)]  # nothing waits
     saved = [] if folds or not inner else columns_of(kernel, loops, bound)
     if folds or saved:
@@ -274,6 +274,16 @@ def _in_pieces(
     body = _open(kernel, machine, loops, within, set(done))
     outside = place([*found.changes, *(value for _, value in found.known)], machine, bound, done)
     return [*outside, Pieces(axis, extent, *PIECE, found.known, found.changes, tuple(body))]
+
+
+def _is_of(folds: Collection[Fold], value: Value) -> bool:
+    """Whether a value is one of these folds, or of what one of them gives, as it is or in another type."""
+    match value:
+        case Op("cast", (x,)):
+            return _is_of(folds, x)
+        case Component(fold):
+            return fold in folds
+    return value in folds
 
 
 def _stored(

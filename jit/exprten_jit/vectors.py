@@ -150,7 +150,7 @@ def widest_bits(kernel: Kernel, machine: Machine, nodes: Sequence[Value], stores
     last = {s.value for s in stores if isinstance(s.value, Op) and s.value.op == "cast"}
     few = 0 < kernel.columns <= machine.vector_bits // (2 * WORD)
     several = not machine.small and 2 * len(stores) > FEW_REGISTERS  # more than there are, with all that is compared
-    if not kernel.written or few or several or widest <= WORD or len(last) < len(stores):
+    if not (kernel.written or kernel.short) or few or several or widest <= WORD or len(last) < len(stores):
         return widest
     return max(
         (node.dtype.computed.bits for node in nodes if node.dtype is not BOOL and node not in last), default=widest
