@@ -68,7 +68,7 @@ def short_rows(
         return None
     inner = _lanes(outer, same, target, taken)
     known = _extremes_of_narrow(same, found.folds) or (
-        not taken & {same.of((TARGET, k)) for k in axes} and _extremes_of_floats(same)
+        not taken & {same.of((TARGET, k)) for k in axes} and _reads_floats_once(same)
     )
     unrolled = UNROLLED_NARROW if known else UNROLLED
 
@@ -219,13 +219,15 @@ def _extremes_of_narrow(same: Same, folds: Sequence[int]) -> bool:
     return narrow and all(same.found.structure[n][0].map.reducer in ("max", "min") for n in folds)
 
 
-def _extremes_of_floats(same: Same) -> bool:
-    """Whether all are extremes of floats of 32 bits, of which registers of a line hold 16, or their places: rows are read by constants."""
+def _reads_floats_once(same: Same) -> bool:
+    """Whether all are sums or extremes of floats of 32 bits, of which registers of a line hold 16, or their places: rows are read by constants."""
     floats = all(leaf.key.dtype.kind == "f" and leaf.key.dtype.computed.bits == 32 for leaf in same.found.leaves)
-    extremes = all(
-        same.found.structure[n][0].map.reducer in ("max", "min", "argmax", "argmin") for n in same.found.folds
+    known = ("sum", "max", "min", "argmax", "argmin")
+    return (
+        floats
+        and all(same.found.structure[n][0].map.reducer in known for n in same.found.folds)
+        and not machine().small
     )
-    return floats and extremes and not machine().small
 
 
 def folded_by(same: Same, n: int) -> list[Place | None]:

@@ -28,7 +28,7 @@ from .nest import ONE, Blocks, Loop, Nest, Pieces, Stmt, Vector
 from .onward import onward
 from .past import in_lines, rows_past_caches
 from .placing import affine_lets, known_first, loop_over, place
-from .reducers import NARROW_ROW, SHORT, reducer_of
+from .reducers import NARROW_ROW, ROW, SHORT, reducer_of
 from .repeating import as_one_row
 from .rewrite import steps, substitute
 from .squares import inside_of, squares_of, taken_apart
@@ -133,6 +133,9 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
     """
     if kernel.down and not folds_of(*(store.value for store in kernel.stores)):  # a position among one element is 0
         kernel = replace(kernel, down=0)
+    folds = folds_of(*(store.value for store in kernel.stores))
+    if kernel.packed and kernel.short > ROW and not all(reducer_of(x.reducer).exact(x.dtype) for x in folds):
+        kernel = _in_lanes_alone(kernel)  # the order of longer rows is not written out
     opened, groups = unrolled(kernel)
     if kernel.down and not _runs_along(opened, groups):
         kernel = replace(kernel, down=0)
@@ -147,12 +150,17 @@ def _rows(kernel: Kernel, machine: Machine) -> tuple[Kernel, Kernel, tuple[Group
         kernel = replace(kernel, short=0, packed=False)
         return kernel, kernel, ()
     if kernel.packed:
-        most = next(most for most in SHORT if kernel.short <= most)
-        kernel = replace(kernel, short=most, exact=kernel.short, packed=False)
+        kernel = _in_lanes_alone(kernel)
     if kernel.short <= NARROW_ROW or _in_lanes(kernel, machine):
         return kernel, kernel, ()
     *outer, lanes = kernel.axes
     return kernel, other_inside(replace(kernel, short=0, exact=0, axes=(*outer[:-1], lanes, *outer[-1:]))), ()
+
+
+def _in_lanes_alone(kernel: Kernel) -> Kernel:
+    """A kernel of packed rows, which are folded in lanes and not written out."""
+    most = next(most for most in SHORT if kernel.short <= most)
+    return replace(kernel, short=most, exact=kernel.short, packed=False)
 
 
 def _long_enough(kernel: Kernel, machine: Machine) -> bool:

@@ -182,6 +182,7 @@ class Turned(KnownRows):
         turned = self._in_any_lanes(node)
         parts_of, identity = self._parts_of_row(node, known, width, turned), self._identity([node], width)
         shifted = {} if turned else self._shifted_parts(node, known, width, parts_of)
+        kept = self.registers_for_masks and sums is None and parts_of[0][1] is None
         alone = [not shifted and self._is_masked(x, node.axis) and _once(x, node.bodies) for x in node.bodies]
 
         def row(r: str | int) -> Row:
@@ -193,14 +194,15 @@ class Turned(KnownRows):
                 under = mask.name if mask and not order else None
                 at, found, own = Where(node.axis, first, lanes, under, turned=turned), [], dict(inside)
                 for body, nothing, once in zip(node.bodies, identity, alone, strict=True):
-                    loaded = mask and once  # with the identity of the only one that it is for
+                    loaded = mask and once and not kept  # with the identity of the only one that it is for
                     x = self.value(body, own, replace(at, nothing=nothing.name) if loaded else at)
                     x = self.filled(self.widened(x, lanes), Part(first, lanes, width // lanes))
                     x = t.call("@llvm.x86.avx2.permps", x.lane, width, x, order) if order else x
-                    found.append(t.let(f"select {mask}, {x}, {nothing}", x.lane, width) if mask and not loaded else x)
-                parts.append(found)
+                    plain = loaded or kept or not mask
+                    found.append(x if plain else t.let(f"select {mask}, {x}, {nothing}", x.lane, width))
+                parts.append((found, mask if kept else None))
             if sums is not None:
-                total = reduce(self._added, (x for x, *_ in parts))
+                total = reduce(self._added, (x for (x, *_), _ in parts))
                 sums[:] = [self._added(sums[0], total) if sums else total]
             return self._of_parts(node, parts, identity, combine, join)
 
@@ -221,16 +223,30 @@ class Turned(KnownRows):
         found = [rows(first, width) for first in range(0, where.count, width * abreast)]
         return [self._joined(column) for column in zip(*found, strict=True)]
 
-    def _of_parts(self, node: Fold, parts: list[Row], identity: Row, combine: Combine, join: Combine) -> Row:
-        """The parts of a row brought together, lane by lane."""
+    def _of_parts(
+        self, node: Fold, parts: list[tuple[Row, Lanes | None]], identity: Row, combine: Combine, join: Combine
+    ) -> Row:
+        """The parts of a row brought together, lane by lane; those with a mask where it holds."""
+
+        def joined(parts: Sequence[tuple[Row, Lanes | None]]) -> Row:
+            (found, mask), *more = parts
+            if mask is not None:
+                found = self._where(mask, found, identity)
+            for x, mask in more:
+                found = join(found, x) if mask is None else self._where(mask, join(found, x), found)
+            return found
+
         if reducer_of(node.reducer).extreme:  # in any order
-            return reduce(join, parts)
+            return joined(parts)
         assert node.order is not None, "a scheduled fold has an order"
         chains = max(1, node.order.lanes // identity[0].count)
-        lanes = [reduce(join, parts[n::chains]) for n in range(min(chains, len(parts)))]
+        lanes = [joined(parts[n::chains]) for n in range(min(chains, len(parts)))]
         if node.reducer not in TABLE or len(node.dtypes) > 1:  # an identity may change what it is brought together with
             lanes += [identity] * (rounded_up(len(lanes)) - len(lanes))
         return halved(lanes, combine)
+
+    def _where(self, mask: Lanes, a: Row, b: Row) -> Row:
+        return [self.text.let(f"select {mask}, {x}, {y}", x.lane, x.count) for x, y in zip(a, b, strict=True)]
 
     def _read_at_once(self, node: Fold, where: Where, compared: bool) -> int:
         """Elements of a row: a register, or half of one."""
