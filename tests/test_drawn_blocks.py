@@ -5,6 +5,7 @@ few elements, nor a value that is computed twice.
 import random
 import re
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -155,3 +156,39 @@ def test_rows_that_fill_squares_are_no_block(
     assert ("squares" in xt.plan(y, x * 3).nest) == (squares or min(shape[1:]) > blocks.FAR_ROWS)
     y[...] = x * 3
     np.testing.assert_array_equal(y.numpy(), (data * np.float32(3)).transpose(0, 2, 1))
+
+
+@pytest.mark.covering(2)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "float16"])
+@pytest.mark.parametrize("flips", [(-1, 1, 1), (-1, -1, 1), (-1, 1, -1), (1, -1, 1), (1, 1, -1), (-1, -1, -1)])
+@pytest.mark.parametrize("shape", [(33, 7, 7), (40, 4, 3), (70, 5, 3), (35, 2, 11), (83, 3, 8)])
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 1, 0)])
+def test_blocks_that_lie_backwards(
+    order: tuple[int, ...], shape: tuple[int, ...], flips: tuple[int, ...], dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.random.default_rng(len(dtype)).uniform(-9, 9, shape).astype(dtype)
+    view = xt.asarray(x)[tuple(slice(None, None, step) for step in flips)]
+    floats = x.dtype.kind == "f"
+    values: list[Callable[[int], xt.Expr]] = [lambda axis: xt.sum(view, axis), lambda axis: xt.max(view, axis)]
+    values += (
+        [lambda axis: softmax(view, axis), lambda axis: view - xt.mean(view, axis, keepdims=True)] if floats else []
+    )
+    every = [(value, axis) for value in values for axis in (1, 2)]
+
+    def found() -> list[np.ndarray]:
+        made = [(value(axis).ndim, partial(value, axis)) for value, axis in every]
+        return [stored(value, [k for k in order if k < ndim], "write") for ndim, value in made]
+
+    with_blocks = found()
+    monkeypatch.setattr(blocks, "MOST", 0)
+    for (_, axis), got, want in zip(every, with_blocks, found(), strict=True):
+        assert_same_bits(got, want, f"{shape} {flips} {axis} {order} {dtype}")
+
+
+def test_few_columns_are_folded_from_their_last_row() -> None:
+    x = np.random.default_rng(1).uniform(-9, 9, (48, 227, 3)).astype("float32")
+    view = xt.transpose(xt.asarray(x)[::-1, ::-1], (1, 0, 2))
+    value = (view - xt.mean(view, 0, keepdims=True)) / xt.sqrt(xt.var(view, 0, keepdims=True))
+    want = x[::-1, ::-1].transpose(1, 0, 2).astype("float64")
+    want = (want - want.mean(0, keepdims=True)) / want.std(0, keepdims=True)
+    np.testing.assert_allclose(stored(lambda: value, [0, 1, 2], "write"), want, rtol=1e-4, atol=1e-5)

@@ -86,7 +86,7 @@ def folded_block(same: Same, axes: Sequence[int], target: Layout) -> Block | Non
     if not taken or found.params or found.several or any(lengths[p] > most for p in taken):
         return None
     steps = [
-        {p: s for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
+        {p: abs(s) for p, s in zip(same.dims(n), view.strides, strict=True) if p is not None}
         for n, view in views_of(found, target)
     ]
     free = [p for p in places if p not in taken]

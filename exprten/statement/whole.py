@@ -78,7 +78,7 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     """
     if is_dear(turned.found):
         return True
-    if _turns_well(turned, first):
+    if _turns_well(turned, first) or (first is not None and _goes_up_few_columns(turned.found)):
         return False
     found, target, own = turned.found, turned.target, own_axes(turned.target.shape)
     inner = min(own, key=lambda k: abs(target.strides[k]))
@@ -89,6 +89,13 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     ways = first.rest.left.ways
     few = ways.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and not along
     return ways.flat is not None or bool(first.pieces) or few
+
+
+def _goes_up_few_columns(found: Gathered) -> bool:
+    """Whether few columns are folded from the last row to the first: whole rows of them do not run on as they are stored."""
+    every = {k for n in found.folds for k in found.structure[n][0].map.axes}
+    strides = [view.strides for view in found.layouts if len(view.strides) == len(found.shapes[-1] or ())]
+    return any(1 < -row[k] <= MOST_WOVEN for row in strides for k in every)
 
 
 def _is_turned_by_tiles(first: Walk) -> bool:
