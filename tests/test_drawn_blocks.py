@@ -192,3 +192,13 @@ def test_few_columns_are_folded_from_their_last_row() -> None:
     want = x[::-1, ::-1].transpose(1, 0, 2).astype("float64")
     want = (want - want.mean(0, keepdims=True)) / want.std(0, keepdims=True)
     np.testing.assert_allclose(stored(lambda: value, [0, 1, 2], "write"), want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [3, 5, 8, 16])
+def test_columns_that_lie_backwards_come_to_the_same(columns: int) -> None:
+    """An axis that is not folded is walked forwards in what is read, if the other one comes from its end, too."""
+    x = np.random.default_rng(columns).uniform(-9, 9, (500, columns)).astype("float32")
+    up, down = xt.asarray(x)[::-1], xt.asarray(x)[::-1, ::-1]
+    for value in (softmax, lambda x, axis: x / xt.sum(xt.abs(x), axis, keepdims=True)):
+        want = stored(partial(value, up, 0), [1, 0], "write")
+        assert_same_bits(stored(partial(value, down, 0), [1, 0], "write"), want[:, ::-1], str(columns))

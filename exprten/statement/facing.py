@@ -75,8 +75,10 @@ def _backwards(same: Same, target: Layout, is_other: Callable[[], bool]) -> set[
     if not downwards:
         return set()
     other, stored = is_other(), largest.size == target.size
-    if stored and not other and any(p in taken and (step == 1 or -NEAR < step < 0) for p, step in steps):
-        return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first
+    across = {same.of((TARGET, k)) for k, step in enumerate(target.strides) if abs(step) == 1}
+    rows = (abs(step) == 1 or (-NEAR < step < 0 and p not in across) for p, step in steps if p in taken)
+    if stored and not other and any(rows):
+        return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first, if it is not stored across
     reverse = any(p in taken and step < 0 for p, step in steps)
     return set() if stored and _is_better_upwards(same, target, downwards, dict(steps), other, reverse) else downwards
 
