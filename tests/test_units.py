@@ -6,7 +6,7 @@ from strategies import WIDE, place
 from test_drawn_blocks import forget
 
 import exprten as xt
-from exprten.statement import lying
+from exprten.statement import flat, lying
 
 UNITS = {"float32": (2, 4), "float64": (2,), "float16": (2, 4, 8), "int32": (2, 4), "int8": (2, 4, 8), "bool": (2, 8)}
 
@@ -90,3 +90,28 @@ def test_small_matrices_are_turned_from_memory(rows, columns, first):
     xt.asarray(target)[...] = xt.transpose(xt.asarray(values), (0, 2, 1)) * 3
     np.testing.assert_array_equal(target, values.transpose(0, 2, 1) * 3)
     assert (memory[:first] == -7).all() and (memory[first + values.size :] == -7).all()
+
+
+@pytest.mark.covering(2)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int8", "bool"])
+@pytest.mark.parametrize("unit", [2, 3, 5, 7, 8, 9, 15, 16, 17, 33])
+@pytest.mark.parametrize("flips", [(1, 1, -1), (-1, 1, -1), (-1, -1, -1)])
+@pytest.mark.parametrize("shape", [(40, 33), (3, 700), (130, 5)])
+@pytest.mark.parametrize("far", [False, True])
+def test_units_that_are_read_from_their_end(far, shape, flips, unit, dtype, monkeypatch):
+    if far:
+        monkeypatch.setattr(flat, "writes_out", lambda _: False)
+    forget()
+    placed = place(_values((*shape, unit), dtype))
+    back = tuple(slice(None, None, step) for step in flips)
+    view = placed.array[back].transpose(1, 0, 2)
+    target = place(np.zeros(view.shape, dtype))
+    xt.asarray(target.array)[...] = ~xt.asarray(view) if dtype == "bool" else xt.asarray(view) * 3
+    np.testing.assert_array_equal(target.array, ~view if dtype == "bool" else view * 3)
+    target.assert_untouched()
+
+
+def test_units_that_are_read_from_their_end_come_at_once():
+    forget()
+    source, target = xt.transpose(xt.ones((100, 46, 7))[:, :, ::-1], (1, 0, 2)), xt.zeros((46, 100, 7))
+    assert "7 at a time, from the last" in xt.plan(target, source * 3).nest

@@ -79,15 +79,16 @@ def _exact(
     rows: Sequence[int],
     lengths: Mapping[int, int],
 ) -> tuple[tuple[int, int], ...]:
-    """The axes that have few elements, so that what is brought is written out, in the caches."""
-    if not writes_out(prod(lengths.values())):
-        return ()
+    """The axes that have few elements, so that what is brought is written out: in the caches, and what is read from its end, which else comes an element at a time."""
     others = [s for s in strides if not _runs_on(s, columns, lengths)]
     few, (*_, between, inner) = list[int](), (-1, *columns)
+    if not writes_out(prod(lengths.values())):
+        back = lengths[inner] <= MOST_EXACT and any(s[inner] == -1 for s in others)
+        return ((inner, lengths[inner]),) if back else ()
     many = lengths[inner] * lengths.get(between, 1)
     if between >= 0 and many <= MOST_UNIT and any(s[between] == 1 and s[inner] > 1 for s in others):
         few = [between, inner]
-    elif lengths[inner] <= MOST_EXACT and any(s[inner] == 1 for s in others):
+    elif lengths[inner] <= MOST_EXACT and any(abs(s[inner]) == 1 for s in others):
         few = [inner]
     if len(rows) == 1 and lengths[rows[0]] <= MOST_EXACT:
         few += rows

@@ -222,12 +222,8 @@ def _extremes_of_narrow(same: Same, folds: Sequence[int]) -> bool:
 def _reads_floats_once(same: Same) -> bool:
     """Whether all are sums or extremes of floats of 32 bits, of which registers of a line hold 16, or their places: rows are read by constants."""
     floats = all(leaf.key.dtype.kind == "f" and leaf.key.dtype.computed.bits == 32 for leaf in same.found.leaves)
-    known = ("sum", "max", "min", "argmax", "argmin")
-    return (
-        floats
-        and all(same.found.structure[n][0].map.reducer in known for n in same.found.folds)
-        and not machine().small
-    )
+    reducers = {same.found.structure[n][0].map.reducer for n in same.found.folds}
+    return floats and reducers <= {"sum", "max", "min", "argmax", "argmin"} and not machine().small
 
 
 def folded_by(same: Same, n: int) -> list[Place | None]:

@@ -18,7 +18,7 @@ class Bring:
     """`load` for so many `columns`, and of what is `turned` for so many `rows`, along which it runs on, stored to scratch, `into`, at `place`, where
     it runs on along the columns, `each` elements of these at a time: in squares of `lanes`; or else `unit` columns at a time, where these lie side by side; those of so many units
     that lie `between` each other; or one. `usual` is how many rows, or units between, there are but for tiles that are cut off, if that is known. Scratch has room for so many `places`. Where they are `far` the lines of what lies so many elements
-    `further` are fetched: those of a later tile. It is brought `when` it is not there already.
+    `further` are fetched: those of a later tile. It is brought `when` it is not there already. A unit that is read `back` lies from its last column to the first.
     """
 
     into: Leaf
@@ -38,6 +38,7 @@ class Bring:
     each: int = 1
     when: Value = TRUE
     usual: int = 0
+    back: bool = False
 
     @property
     def needs(self) -> frozenset[Axis | Local]:

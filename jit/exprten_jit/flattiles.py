@@ -284,6 +284,8 @@ class Tiles:
         bring, masked = self._bring(x, value), x.leaf.dtype.bits in self.machine.masked_bits
         if masked and steps(value, inner) == 1:
             bring = replace(bring, unit=few)
+        elif masked and steps(value, inner) == -1 and _number(few):
+            bring = replace(bring, unit=few, back=True)
         elif masked and bring.lanes >= FEWEST_BETWEEN and steps(value, columns.axes[-2][0]) == 1:
             between = columns.between
             usual = columns.usual if len(columns.axes) == 2 else _number(between)
@@ -363,7 +365,12 @@ class Tiles:
         several = len(self.kernel.stores) > 1 or len(self.brought) > 1 or self.made
         if several or self.past is not None or self.kernel.shared or not isinstance(bring, Bring):
             return body
-        if bring not in inside or bring.when is not TRUE or not (bring.usual if bring.turned else _number(bring.unit)):
+        if (
+            bring.back
+            or bring not in inside
+            or bring.when is not TRUE
+            or not (bring.usual if bring.turned else _number(bring.unit))
+        ):
             return body
         into = load(bring.into, bring.place)
         loads = [x for x in elements_of([store.value]) if isinstance(x, Load) and x is not into]

@@ -214,7 +214,7 @@ class _Lines:
         elif stmt.between is not None:
             how = f", turned, {self.value(stmt.unit)} by {self.value(stmt.between)}" if stmt.unit is not None else ""
         elif stmt.unit is not None:
-            how = f", {self.value(stmt.unit)} at a time"
+            how = f", {self.value(stmt.unit)} at a time{', from the last' if stmt.back else ''}"
         if stmt.when is not TRUE:
             how += ", for all tiles"
         what = f"{stmt.load.leaf.name}[{self.value(stmt.load.offset)}]"

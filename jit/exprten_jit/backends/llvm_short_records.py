@@ -110,7 +110,7 @@ def _rows_of(found: Found) -> Rows | None:
     """What is made of rows, if that is the same for each column."""
     columns = len(found.roots)
     many, left = divmod(len(found.row), columns)
-    if left:
+    if left or many < 2:
         return None
     names = [local(f"row{h}", found.row[0].dtype) for h in range(many)]
     made = {

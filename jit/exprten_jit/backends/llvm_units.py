@@ -142,11 +142,15 @@ class Units(Words):
 
         def row(column: str) -> None:
             source, to = place(column), self._from_and_to(stmt, known, column)[1]
+            source = t.further(source, dtype.memory, str(1 - unit)) if stmt.back else source
             later = self.text.further(source, dtype.memory, further)
             for k in range(0, unit * dtype.itemsize if fetching else 0, LINE):
                 self._fetch_line(later, SECOND, str(k))
             for k in _starts(unit, width):
-                x = self._few_of(t.further(source, dtype.memory, str(k)), dtype, width, unit - k)
+                some = min(width, unit - k)
+                first = unit - k - some if stmt.back else k
+                x = self._few_of(t.further(source, dtype.memory, str(first)), dtype, width, unit - k)
+                x = self._shuffled(x, x, [*reversed(range(some)), *range(some, width)]) if stmt.back else x
                 t.put(f"store {x}, ptr {t.further(to, dtype.memory, str(k))}, align {dtype.itemsize}")
 
         def together(first: str) -> str:
