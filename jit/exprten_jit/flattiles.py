@@ -282,10 +282,9 @@ class Tiles:
         if affine(x.offset, COLUMN):
             return x  # at regular distances: vectors are read so
         bring, masked = self._bring(x, value), x.leaf.dtype.bits in self.machine.masked_bits
-        if masked and steps(value, inner) == 1:
-            bring = replace(bring, unit=few)
-        elif masked and steps(value, inner) == -1 and _number(few):
-            bring = replace(bring, unit=few, back=True)
+        way = steps(value, inner)
+        if masked and (way == 1 or (way == -1 and _number(few))):
+            bring = replace(bring, unit=few, back=way == -1)
         elif masked and bring.lanes >= FEWEST_BETWEEN and steps(value, columns.axes[-2][0]) == 1:
             between = columns.between
             usual = columns.usual if len(columns.axes) == 2 else _number(between)
@@ -365,12 +364,8 @@ class Tiles:
         several = len(self.kernel.stores) > 1 or len(self.brought) > 1 or self.made
         if several or self.past is not None or self.kernel.shared or not isinstance(bring, Bring):
             return body
-        if (
-            bring.back
-            or bring not in inside
-            or bring.when is not TRUE
-            or not (bring.usual if bring.turned else _number(bring.unit))
-        ):
+        unit = _number(bring.unit)
+        if bring.back or bring not in inside or bring.when is not TRUE or not (bring.usual if bring.turned else unit):
             return body
         into = load(bring.into, bring.place)
         loads = [x for x in elements_of([store.value]) if isinstance(x, Load) and x is not into]
@@ -380,7 +375,7 @@ class Tiles:
         if not aligned or read or len(sizes) > 1 or work_of([store.value]) > CHEAP_ROWS[1]:
             return body
         alone = not bring.turned and bring.between is None
-        unit, size = _number(bring.unit), min(sizes)
+        size = min(sizes)
         woven = unit <= MOST_WOVEN if size in WOVEN_BYTES else unit * size <= WORD
         if bring.usual == 0 and not (alone and woven):
             return body

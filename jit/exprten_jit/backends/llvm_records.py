@@ -21,7 +21,7 @@ from .llvm_neighbours import Neighbours
 from .llvm_text import Lanes
 from .llvm_where import Known, Where, first_lanes
 
-REGISTER = 512  # bits: of shorter ones no instruction takes lanes from two at will
+WORD, REGISTER = 32, 512  # bits: of shorter ones no instruction takes lanes from two at will
 # the comparison of an operation that chooses one of two numbers
 FURTHER = {str(row.combine): row.quick for row in TABLE.values() if row.quick}
 FEWEST = 5  # columns: of fewer the question takes as long
@@ -83,27 +83,26 @@ class Records(Neighbours):
     def records_stored(self, stores: Sequence[Store], each: Sequence[tuple[Known, Where]]) -> bool:
         """Fold and store records, if that is all that `stores` do."""
         where = each[0][1]
-        folded = self.folded_of(stores, where)
+        found = self.records_of(stores, where)
+        folded = self.folded_of(found, where) if found else None
         if folded is None:
             return False
-        found = [self._rows_folded(folded, known, at) for known, at in each]
-        for (known, at), rows in zip(each, found, strict=True):
+        every = [self._rows_folded(folded, known, at) for known, at in each]
+        for (known, at), rows in zip(each, every, strict=True):
             self.store_rows(folded.stored, rows, stores[0], known, at)
         return True
 
-    def folded_of(self, stores: Sequence[Store], where: Where) -> Folded | None:
-        """How records are folded; nothing where something else is done."""
-        bits = stores[0].leaf.dtype.bits
-        if where.mask is not None or where.stream or where.woven or where.count * bits != REGISTER or bits < 32:
-            return None
-        if not self.machine.scales or (found := self.records_of(stores, where)) is None:
+    def folded_of(self, found: Found, where: Where) -> Folded | None:
+        """How records are folded in registers of several; nothing where they do not fill those, or something else is done."""
+        if where.count * found.read[0].dtype.bits != REGISTER:
             return None
         levels = _levels(found.row, found.roots)
         return Folded(found.read, found.stored, levels) if levels else _extremes(found)
 
     def records_of(self, stores: Sequence[Store], where: Where) -> Found | None:
-        """What is read and stored, if it is records, one group of each; nothing where it is not."""
-        if not all(self.in_group(store, where) for store in stores):
+        """What is read and stored, if it is whole records of words, one group of each; nothing where it is not."""
+        whole = where.mask is None and not (where.stream or where.woven) and where.count > 1 and self.machine.scales
+        if not whole or stores[0].leaf.dtype.bits < WORD or not all(self.in_group(store, where) for store in stores):
             return None
         stored = self.groups[stores[0].leaf, stores[0].offset]
         roots = [store.value for store in stores]

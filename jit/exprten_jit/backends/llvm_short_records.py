@@ -18,7 +18,7 @@ from .llvm_records import FURTHER, Found, Records
 from .llvm_text import Lanes
 from .llvm_where import Known, Where
 
-BITS, WORD = 256, 32  # of what is read at once, and of an element at least
+BITS = 256  # of what is read at once
 # columns from which on this takes fewer steps than all else; and rows of which else it takes more
 LONG, FEWEST = 5, 3
 CHEAP = 3  # additions a row: of more, lanes that are idle take longer than moving elements
@@ -49,11 +49,9 @@ class ShortRecords(Records):
     def rows_stored(self, stores: Sequence[Store], each: Sequence[tuple[Known, Where]]) -> bool:
         """Make and store records row by row, if that is all that `stores` do."""
         where = each[0][1]
-        if where.mask is not None or where.stream or where.woven or where.count == 1 or not self.machine.scales:
-            return False
         found = self.records_of(stores, where)
         rows = _rows_of(found) if found else None
-        if rows is None or not _is_short(rows, self.folded_of(stores, where) is not None):
+        if rows is None or not _is_short(rows, self.folded_of(rows.found, where) is not None):
             return False
         quick = _extreme_of(rows)
         for known, at in each:
@@ -126,7 +124,7 @@ def _is_short(rows: Rows, several: bool) -> bool:
     """Whether rows fit into a short register, and most of its lanes; and whether that is faster than what else there is, which may be registers of `several` records."""
     columns, many, bits = rows.columns, len(rows.names), rows.made.dtype.bits
     lanes = BITS // bits // rows.beside
-    if bits < WORD or columns > lanes or 2 * columns <= lanes or cost_of(rows.made) > CHEAP * many:
+    if columns > lanes or 2 * columns <= lanes or cost_of(rows.made) > CHEAP * many:
         return False
     if several and many & (many - 1) == 0:
         return columns > LONG or (many, columns) == (4, 3)
