@@ -232,6 +232,8 @@ def test_what_is_left_of_folds_is_a_statement_of_its_own(
         ((110, 100, 3), (0, 2, 1), 2, (1,)),
         ((83, 25, 8), (0, 2, 1), 2, (0, 1, 2)),
         ((1003, 7), (1, 0), 1, (0, 1)),
+        ((270, 11, 11), (2, 1, 0), 0, (0, 2)),  # rows that run on but as they are stored
+        ((1927, 17), (1, 0), 0, (0,)),
     ],
     ids=str,
 )

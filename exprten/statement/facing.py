@@ -15,11 +15,12 @@ from exprten_jit.reducers import TABLE
 
 from ..expression.shape import Layout
 from ..expression.shape import layout as layout_of
-from .axes import TARGET, Place, Same, counted_axes, views_of
+from .axes import TARGET, Place, Same, counted_axes, extent_of, views_of
 from .few import ONE_NUMBER
 from .gather import WEAK, Gathered
-from .lying import MEMORY
+from .lying import MEMORY, MOST_WOVEN
 from .orders import folded_by
+from .whole import is_dear
 
 NEAR = 64  # elements: rows that are folded from the last to the first, and lie no further apart, are brought in order first
 FEW = 32  # elements: shorter rows of a target, one after the other downwards, take longer than reading backwards does
@@ -91,8 +92,8 @@ def _is_better_upwards(
     other: bool,
     reverse: bool,
 ) -> bool:
-    """Whether as much is stored as is read, and better not `downwards` along these axes: where the target has an `other` order short rows are, but not from memory if they are rows of what is read as well, and
-    of what is folded in `reverse` else long ones; and so are rows of a few elements that follow each other downwards.
+    """Whether as much is stored as is read, and better not `downwards` along these axes: where the target has an `other` order short rows are, but not from memory if they are rows of what is read as well, nor where
+    `_runs_on`, and of what is folded in `reverse` else long ones; and so are rows of a few elements that follow each other downwards.
     """
     order = sorted((k for k, n in enumerate(target.shape) if n != 1), key=lambda k: abs(target.strides[k]))
     row = prod(target.shape[k] for k in itertools.takewhile(lambda k: same.of((TARGET, k)) not in downwards, order))
@@ -100,7 +101,22 @@ def _is_better_upwards(
         return reverse and row < FEW
     long, inner = target.shape[order[0]] >= LONG, same.of((TARGET, order[0]))
     lies = steps.get(inner) == -1 and target.size >= MEMORY
-    return not (long or lies) if other else long and reverse
+    return not (long or lies or _runs_on(same, inner, steps)) if other else long and reverse
+
+
+def _runs_on(same: Same, inner: Place, steps: Mapping[Place, int]) -> bool:
+    """Whether rows that are folded run on where they are read forwards, and not as they are stored, with the target's `inner` axis not the next one; or where something dear is computed
+    for each element, which takes more than the copy that turns them round: rows of more than one register then, too, as all of them are one.
+    """
+    taken = {p for at in same.found.folds for p in folded_by(same, at)}
+    row = next((p for p, step in steps.items() if abs(step) == 1 and p in taken), None)
+    free = sorted((p for p in steps.keys() - taken if extent_of(same, p) != 1), key=lambda p: abs(steps[p]))
+    if row is None or not free:
+        return False
+    dear = is_dear(same.found)
+    if any(steps[p] * extent_of(same, p) != steps[q] for p, q in itertools.pairwise(free)):
+        return dear or free[0] != inner
+    return dear and steps[row] > 0 and extent_of(same, row) > MOST_WOVEN
 
 
 def _in_any_order(found: Gathered, n: int) -> bool:
