@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from exprten_jit.backends import llvm_run
 from test_drawn_blocks import forget
 
 import exprten as xt
@@ -164,6 +166,42 @@ def test_transposes_that_run_backwards(shape: tuple[int, ...], flip: Flip) -> No
             assert np.array_equal(stored(turned, x * 3, "add", threads), 2 + turned * 3)
 
 
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [
+        ((17, 24, 40, 2), (0, 2, 3, 1)),
+        ((24, 33, 20, 2), (3, 2, 0, 1)),
+        ((15, 31, 17, 4), (2, 1, 3, 0)),
+        ((5, 11, 6, 99), (0, 3, 2, 1)),
+        ((3, 992, 11), (2, 1, 0)),
+        ((11, 175, 17), (2, 1, 0)),
+        ((11, 93, 32), (2, 1, 0)),  # rows that share sets
+        ((4, 1023, 8), (2, 1, 0)),
+    ],
+    ids=str,
+)
+def test_rows_that_are_turned_and_run_backwards_come_to_the_same(
+    shape: tuple[int, ...], order: tuple[int, ...], waits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = llvm_run.machine()
+    monkeypatch.setattr(llvm_run, "machine", lambda: replace(own, waits=waits))
+    forget()
+    values = numbers(shape, "float32")
+    every = (1 << len(shape)) - 1
+    for flipped in (0, every, 1, every - 1, 1 << len(shape) - 1):
+        at = tuple(slice(None, None, -1 if flipped >> k & 1 else 1) for k in range(len(shape)))
+        want = values.transpose(order)[tuple(at[k] for k in order)] * 3
+        view, source = xt.transpose(xt.asarray(values), order), xt.asarray(values)[at]
+        assert np.array_equal(stored(want, view[tuple(at[k] for k in order)] * 3), want), flipped
+        target = np.zeros(want.size + 8, "float32")  # the other way round: stored across
+        lies = xt.asarray(target)[4:-4].reshape(want.shape)
+        xt.transpose(lies, tuple(np.argsort(order).tolist()))[...] = source * 3
+        assert np.array_equal(target[4:-4].reshape(want.shape), want), flipped
+        assert not target[:4].any() and not target[-4:].any()
+    forget()
+
+
 SPLIT = (
     ((1000, 3), 0, lambda x: x[:, ::-1]),
     ((517, 7), 0, lambda x: x[::-1, ::-1]),
@@ -234,6 +272,15 @@ def test_what_is_left_of_folds_is_a_statement_of_its_own(
         ((1003, 7), (1, 0), 1, (0, 1)),
         ((270, 11, 11), (2, 1, 0), 0, (0, 2)),  # rows that run on but as they are stored
         ((1927, 17), (1, 0), 0, (0,)),
+        ((24, 455, 3), (1, 0, 2), 1, (2,)),  # short rows that are read from their ends, brought in order first
+        ((31, 48, 22), (1, 2, 0), 2, (0, 2)),
+        ((17, 642, 3), (1, 2, 0), 2, (2,)),
+        ((8, 128, 32), (2, 1, 0), 0, (1,)),  # few rows of the target across those that are folded
+        ((16, 7, 12, 33), (1, 0, 2, 3), 3, ()),  # and few in one piece
+        ((46, 100, 7), (2, 1, 0), 2, ()),
+        ((170, 8, 24), (1, 0, 2), 0, ()),
+        ((341, 3, 32), (2, 1, 0), 0, ()),
+        ((7, 276, 17), (1, 2, 0), 2, (0, 2)),
     ],
     ids=str,
 )

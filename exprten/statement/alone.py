@@ -9,7 +9,7 @@ from ..expression.key import Key, leaf_key
 from ..expression.leaf import Leaf
 from ..expression.shape import Layout, Shape
 from ..expression.shape import layout as layout_of
-from .axes import Same, merged
+from .axes import Same, merged, own_axes, own_of
 from .gather import WEAK, Gathered
 from .memory_order import Turned
 from .signature import FOLDED, Alone, Ways
@@ -33,16 +33,6 @@ def whole_alone(
 ) -> Alone | None:
     """The same of all that is stored, in scratch if no `target` is given."""
     return _alone(turned.found, numbers, names, keeps=True, target=target)
-
-
-def own_axes(shape: Shape) -> tuple[int, ...]:
-    """The axes that have more than one element."""
-    return tuple(k for k, extent in enumerate(shape) if extent != 1)
-
-
-def own_of(found: Gathered, n: int) -> tuple[int, ...]:
-    """Those of an entry."""
-    return own_axes(found.shapes[n] or ())
 
 
 def part_of(

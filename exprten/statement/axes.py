@@ -253,3 +253,13 @@ def _runs_on(same: Same, target: Layout, a: Place, b: Place) -> bool:
         if a in dims and (dims.index(a) in key.map.axes) != (dims.index(b) in key.map.axes):
             return False
     return True
+
+
+def own_axes(shape: Shape) -> tuple[int, ...]:
+    """The axes that have more than one element."""
+    return tuple(k for k, extent in enumerate(shape) if extent != 1)
+
+
+def own_of(found: Gathered, n: int) -> tuple[int, ...]:
+    """Those of an entry."""
+    return own_axes(found.shapes[n] or ())

@@ -10,9 +10,9 @@ from math import prod
 from exprten_jit import beforehand
 from exprten_jit.reducers import is_known
 
-from .alone import own_axes, own_of, packed, whole_alone
-from .axes import Place, Same
-from .few import WRITTEN_ROWS
+from .alone import packed, whole_alone
+from .axes import Place, Same, own_axes, own_of
+from .few import WRITTEN_ROWS, is_dear
 from .gather import WEAK
 from .lying import MOST_WOVEN
 from .memory_order import Turned, in_target_order
@@ -21,10 +21,11 @@ from .pieces import FILLED, RUN, Tile, cut, extents_of, is_from_memory, long_til
 from .plain import copy_alone
 from .signature import SCRATCH
 from .walk import Given, Walk
-from .whole import fit_pieces, in_pieces, is_dear, is_far, of_any_length, rest_of, room_from_memory, uneven_pieces
+from .whole import fit_pieces, in_pieces, is_far, of_any_length, rest_of, room_from_memory, uneven_pieces
 
 PART = 7  # elements of a row that are less than a register of 256 bits
 PARTS = 8  # elements: rows of several such are read as fast where they lie
+TALL = 32  # rows that are folded: of fewer, of which nothing dear is made, columns are read from their ends
 COLUMNS = 48  # of a row at most, where all columns of several rows are folded at once
 
 
@@ -40,7 +41,7 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
     if outer in folded:  # rows of the target are few columns as they lie
         few = beside == outer and shape[-1] <= PARTS and shape[-2] > FILLED
         return few and is_dear(turned.found) and is_scattered(turned)
-    if is_scattered(turned):
+    if is_scattered(turned) or (inner == outer and _is_read_back(turned)):
         return True
     if not is_far(turned):  # of rows that fill no register, where squares are turned without scratch
         row = itertools.takewhile(lambda k: turned.places[k] not in folded, reversed(range(len(shape))))
@@ -49,6 +50,15 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
     if inner == outer:
         return FILLED <= shape[-1] <= COLUMNS and beside in folded and stored.places[-2] not in folded
     return shape[turned.places.index(outer)] >= RUN and shape[-1] <= FILLED
+
+
+def _is_read_back(turned: Turned) -> bool:
+    """Whether rows of less than a few vectors, across which folds run, are read from their ends, and something dear is made of them, or many are folded."""
+    shape, own = extents_of(turned.found), own_axes(turned.target.shape)
+    views = [view.strides for view in turned.found.layouts if own_axes(view.shape) == own]
+    back = any(steps[own[-1]] == -1 for steps in views) and 1 < shape[own[-1]] < NARROW
+    tall = prod(shape[turned.places.index(p)] for p in _folded(turned)) >= TALL
+    return back and (tall or is_dear(turned.found))
 
 
 def is_scattered(turned: Turned) -> bool:

@@ -16,14 +16,16 @@ from exprten_jit.reducers import TABLE
 from ..expression.shape import Layout
 from ..expression.shape import layout as layout_of
 from .axes import TARGET, Place, Same, counted_axes, extent_of, views_of
-from .few import ONE_NUMBER
+from .few import ONE_NUMBER, is_dear
 from .gather import WEAK, Gathered
 from .lying import MEMORY, MOST_WOVEN
 from .orders import folded_by
-from .whole import is_dear
 
 NEAR = 64  # elements: rows that are folded from the last to the first, and lie no further apart, are brought in order first
 FEW = 32  # elements: shorter rows of a target, one after the other downwards, take longer than reading backwards does
+FEW_ACROSS = (
+    24  # where these are folded, and what lies beside each other in memory is read backwards; fewer where that is few
+)
 LONG = 4096  # elements: shorter rows of a target are stored upwards where it has another order, longer ones where it has not
 
 
@@ -80,8 +82,7 @@ def _backwards(same: Same, target: Layout, is_other: Callable[[], bool]) -> set[
     rows = (abs(step) == 1 or (-NEAR < step < 0 and p not in across) for p, step in steps if p in taken)
     if stored and not other and any(rows):
         return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first, if it is not stored across
-    reverse = any(p in taken and step < 0 for p, step in steps)
-    return set() if stored and _is_better_upwards(same, target, downwards, dict(steps), other, reverse) else downwards
+    return set() if stored and _is_better_upwards(same, target, downwards, dict(steps), taken, other) else downwards
 
 
 def _is_better_upwards(
@@ -89,28 +90,45 @@ def _is_better_upwards(
     target: Layout,
     downwards: Collection[Place | None],
     steps: Mapping[Place, int],
+    taken: Collection[Place | None],
     other: bool,
-    reverse: bool,
 ) -> bool:
     """Whether as much is stored as is read, and better not `downwards` along these axes: where the target has an `other` order short rows are, but not from memory if they are rows of what is read as well, nor where
-    `_runs_on`, and of what is folded in `reverse` else long ones; and so are rows of a few elements that follow each other downwards.
+    `_runs_on`, and of what is folded from its end else long ones; and so are rows of a few elements that follow each other downwards.
     """
     order = sorted((k for k, n in enumerate(target.shape) if n != 1), key=lambda k: abs(target.strides[k]))
     row = prod(target.shape[k] for k in itertools.takewhile(lambda k: same.of((TARGET, k)) not in downwards, order))
+    reverse, inner = any(p in taken and step < 0 for p, step in steps.items()), same.of((TARGET, order[0]))
     if row > 1:
-        return reverse and row < FEW
-    long, inner = target.shape[order[0]] >= LONG, same.of((TARGET, order[0]))
-    lies = steps.get(inner) == -1 and target.size >= MEMORY
-    return not (long or lies or _runs_on(same, inner, steps)) if other else long and reverse
+        return _are_few(same, row, inner, downwards, steps, taken, reverse)
+    long, lies = target.shape[order[0]] >= LONG, steps.get(inner) == -1 and target.size >= MEMORY
+    return not (long or lies or _runs_on(same, inner, steps, taken)) if other else long and reverse
 
 
-def _runs_on(same: Same, inner: Place, steps: Mapping[Place, int]) -> bool:
+def _are_few(
+    same: Same,
+    row: int,
+    inner: Place,
+    downwards: Collection[Place | None],
+    steps: Mapping[Place, int],
+    taken: Collection[Place | None],
+    reverse: bool,
+) -> bool:
+    """Whether elements that follow each other in the target, between rows that follow each other downwards, are so few that all is better walked upwards."""
+    beside = next((p for p, step in steps.items() if abs(step) == 1), None)
+    if beside is not None and beside in downwards and inner in taken:
+        return row < (FEW_ACROSS if extent_of(same, beside) > MOST_WOVEN else MOST_WOVEN + 2)
+    if beside in taken and not is_dear(same.found):
+        return row < (FEW if reverse else MOST_WOVEN + 1)
+    return reverse and row < FEW
+
+
+def _runs_on(same: Same, inner: Place, steps: Mapping[Place, int], taken: Collection[Place | None]) -> bool:
     """Whether rows that are folded run on where they are read forwards, and not as they are stored, with the target's `inner` axis not the next one; or where something dear is computed
     for each element, which takes more than the copy that turns them round: rows of more than one register then, too, as all of them are one.
     """
-    taken = {p for at in same.found.folds for p in folded_by(same, at)}
     row = next((p for p, step in steps.items() if abs(step) == 1 and p in taken), None)
-    free = sorted((p for p in steps.keys() - taken if extent_of(same, p) != 1), key=lambda p: abs(steps[p]))
+    free = sorted((p for p in steps if p not in taken and extent_of(same, p) != 1), key=lambda p: abs(steps[p]))
     if row is None or not free:
         return False
     dear = is_dear(same.found)

@@ -11,7 +11,7 @@ from exprten_jit.machine import LINE
 from exprten_jit.reducers import ACROSS, COLUMNS, FEW
 from exprten_jit.vectors import DEAR, FAR_BYTES, LEAST_BITS
 
-from .axes import TARGET, Place, Same, extent_of, leaves_of
+from .axes import TARGET, Place, Same, extent_of, leaves_of, own_of
 from .gather import WEAK, Gathered, widest
 from .orders import fitting_columns, folded_by, is_row, largest
 from .registers import machine
@@ -89,6 +89,18 @@ def any_dear(found: Gathered) -> bool:
     """Whether something that costs much is computed."""
     rows = (TABLE.get(entry[0].op) for entry in found.structure if entry[0] != WEAK)
     return any(row.cost >= DEAR for row in rows if row is not None)
+
+
+def is_dear(found: Gathered) -> bool:
+    """Whether something that costs much is computed for each element of what is stored."""
+    own = own_of(found, len(found.structure) - 1)
+    return any(
+        entry[0] != WEAK
+        and (row := TABLE.get(entry[0].op)) is not None
+        and row.cost >= DEAR
+        and own_of(found, n) == own
+        for n, entry in enumerate(found.structure)
+    )
 
 
 def _most_columns(same: Same) -> int:

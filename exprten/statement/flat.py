@@ -204,8 +204,10 @@ def _chains(
     for most in (DEEP, long):
         columns = _longer(columns, rows, axes, lengths, strides[:1], most)
         rows = _longer(rows, columns, axes, lengths, largest, DEEP) if rows else rows
-    if prod(lengths[k] for k in columns) < least:
-        columns, rows = _longer(columns, [], axes, lengths, strides[:1], LONG), []
+    if (many := prod(lengths[k] for k in columns)) < least:
+        longer = _longer(columns, [], axes, lengths, strides[:1], LONG)
+        if many < SQUARE or not rows or prod(lengths[k] for k in longer) > many:
+            columns, rows = longer, []
     if rows:
         return columns, rows
     near = _lines(columns[-1:], axes, lengths, strides)

@@ -200,7 +200,7 @@ def turned_directly(
     found: Gathered, sources: Collection[Places], targets: Collection[Places], count: int
 ) -> Order | None:
     """In which order squares are turned with no scratch: in the caches, if not both the lines of rows of a source, at such places
-    along a tile of a target, and those of a target along a tile of a source are more than a set of the first cache holds.
+    along a tile of a target, and those of a target along a tile of a source are more than a set of the first cache holds; nor, where lines that are stored are claimed, if most of these come into one.
     """
     if not _in_halves(found, count):
         return None
@@ -208,8 +208,9 @@ def turned_directly(
     if size == 1:  # a line has four squares of bytes: their order matters less than what scratch takes
         return "along"
     read = any(in_one_set(places, size) > WAYS for places in sources)
-    stored = any(2 * in_one_set(places, size) >= WAYS for places in targets)
-    if read and stored:
+    crowded = max((in_one_set(places, size) for places in targets), default=0)
+    stored = 2 * crowded >= WAYS
+    if stored and (read or (machine().waits and 2 * crowded > WAYS)):
         return None
     return "down" if read else "halved" if stored else "along"
 
@@ -228,7 +229,10 @@ def _in_halves(found: Gathered, count: int) -> bool:
 def _least_sides(found: Gathered, count: int) -> tuple[int, int]:
     if not _in_halves(found, count):
         return (MOST_WOVEN + 1, MOST_WOVEN + 1)
-    return (LEAST_ALONG, LEAST_ACROSS) if widest(found) in LONG_SIZES else (MOST_WOVEN + 1, LEAST_ACROSS)
+    few = (
+        widest(found) in LONG_SIZES and not machine().waits
+    )  # else what is less than a register is taken with other axes
+    return (LEAST_ALONG if few else MOST_WOVEN + 1, LEAST_ACROSS)
 
 
 CACHED_BYTES = 2 << 20  # of the largest operand: nothing is fetched early, nor stored past the caches, of less

@@ -12,7 +12,7 @@ from exprten_jit.beforehand import room_for
 
 from ..expression.shape import Layout, Shape, intern_shape
 from ..expression.shape import layout as layout_of
-from .alone import own_axes
+from .axes import own_axes
 from .gather import Gathered
 from .lying import MEMORY, MOST_WOVEN
 from .memory_order import Turned

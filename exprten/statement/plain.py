@@ -14,7 +14,7 @@ from .gather import WEAK, Gathered
 from .lying import across
 from .memory_order import Turned
 from .signature import FOLDED, Alone, Ways
-from .walk import Given, is_backwards, walked
+from .walk import Given, backwards, walked
 from .ways import ways_of
 
 
@@ -43,8 +43,9 @@ def _alone(found: Gathered, target: Layout, operands: Sequence[int], names: Sequ
         return None
     every, order = sorted(views, key=lambda n: n <= FOLDED), by_target(target)
     steps = {k: [views[n].strides[k] for n in every] for k in order}
-    backwards = [k for k in order if is_backwards(steps[k], loose=True)]
-    steps |= {k: [-s for s in steps[k]] for k in backwards}
+    strides = list(zip(*(steps[k] for k in order), strict=True))
+    turned = [order[n] for n in backwards([target.shape[k] for k in order], strides, loose=True)]
+    steps |= {k: [-s for s in steps[k]] for k in turned}
     loops = list[list[int]]()
     for k in order:
         if loops and not found.counters and steps[loops[-1][-1]] == [s * target.shape[k] for s in steps[k]]:
@@ -67,7 +68,7 @@ def _alone(found: Gathered, target: Layout, operands: Sequence[int], names: Sequ
         ways = replace(ways, strung=0)
     renamed = _renamed(ways, walk.axes, known, len(numbers))
     rows = tuple(tuple(names[j] for j in loops[k]) for k in walk.axes)
-    return Alone(numbers, (), rows, renamed, tuple(names[k] for k in backwards)) if renamed else None
+    return Alone(numbers, (), rows, renamed, tuple(names[k] for k in turned)) if renamed else None
 
 
 def _is_known(steps: Sequence[int], many: int) -> bool:

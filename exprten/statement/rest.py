@@ -13,11 +13,11 @@ from exprten_jit.reducers import rounded_up
 
 from ..expression.key import Key
 from ..expression.shape import Layout
-from .alone import folds_alone, own_axes, own_of
-from .axes import TARGET, Folded, Same, count_of, leaves_of, views_of
+from .alone import folds_alone
+from .axes import TARGET, Folded, Same, count_of, leaves_of, own_axes, own_of, views_of
 from .before import LEAST, names_of
 from .brought import brought_first, is_scattered
-from .few import ONE_NUMBER, WRITTEN_ROWS
+from .few import ONE_NUMBER, WRITTEN_ROWS, is_dear
 from .flat import LEAST as LEAST_ELEMENTS
 from .gather import WEAK, Gathered
 from .lying import MOST_WOVEN, fills_squares, writes_out
@@ -47,7 +47,6 @@ from .whole import (
     WIDE_TIMES,
     in_pieces,
     is_better_whole,
-    is_dear,
     is_far,
     is_wide,
     may_be_whole,

@@ -18,7 +18,7 @@ from .afar import from_memory
 from .axes import Same
 from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
-from .flat import flat_axes
+from .flat import DEEP, flat_axes
 from .gather import Gathered, widest
 from .lying import LEAST_ACROSS, LONG_SIZES, MOST_WOVEN, halvings, moved_rows, rows_apart, rows_reversed, strung_rows
 from .nested import Pairs, rows_last, rows_within
@@ -173,20 +173,32 @@ def _plain(layouts: Sequence[Layout], loose: bool) -> Walk:
     extents = [target.shape[k] for k in axes]
     strides = [[s[k] for k in axes] for s in spread]
     shifts = [0] * len(layouts)
-    for k, n in enumerate(extents):
-        if is_backwards([s[k] for s in strides], loose):  # every operand turns round with it
-            for view, steps in enumerate(strides):
-                shifts[view] += (n - 1) * steps[k]
-                steps[k] = -steps[k]
+    for k in backwards(extents, strides, loose):  # every operand turns round with it
+        for view, steps in enumerate(strides):
+            shifts[view] += (extents[k] - 1) * steps[k]
+            steps[k] = -steps[k]
     return _merged(extents, strides, shifts)
 
 
-def is_backwards(strides: Sequence[int], loose: bool) -> bool:
-    """Whether an axis with these strides, the target's first, is better walked the other way: the target upwards, or in any order, what lies across it, as rows that are turned are read forwards."""
-    own, steps = strides[0], [s for s in strides[1:] if s]
-    if loose and abs(own) > 1 and not {1, -1}.isdisjoint(steps) and (min(steps) > 0 or max(steps) < 0):
-        return max(steps) < 0
-    return own < 0
+def backwards(extents: Sequence[int], strides: Sequence[Sequence[int]], loose: bool) -> list[int]:
+    """The axes with these strides, the target's first, that are better walked the other way: the target upwards, or in any order, what lies across it, as rows that are turned are read forwards. So are
+    those along which short rows run on.
+    """
+    own, others = strides[0], strides[1:]
+    found = {k for k, step in enumerate(own) if step < 0}
+    for steps in others if loose else ():
+        many, k = 1, next((n for n, step in enumerate(steps) if abs(step) == 1), None)
+        while k is not None and abs(many) < DEEP and abs(own[k]) > 1 and _is_one_way(others, k):
+            found = found | {k} if steps[k] < 0 else found - {k}
+            many *= extents[k] if steps[k] > 0 else -extents[k]
+            k = next((n for n, step in enumerate(steps) if step == many), None)
+    return sorted(found)
+
+
+def _is_one_way(strides: Sequence[Sequence[int]], k: int) -> bool:
+    """Whether all that is read along an axis lies in one direction."""
+    steps = [s[k] for s in strides if s[k]]
+    return min(steps) > 0 or max(steps) < 0
 
 
 def _merged(extents: list[int], strides: list[list[int]], shifts: list[int]) -> Walk:

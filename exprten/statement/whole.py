@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from exprten_jit import beforehand
-from exprten_jit.derived import TABLE
 from exprten_jit.machine import LINE
 from exprten_jit.reducers import is_known
-from exprten_jit.vectors import DEAR
 
 from ..expression.key import Key
 from ..expression.shape import Shape
-from .alone import own_axes, own_of, packed, whole_alone
-from .gather import WEAK, Gathered
+from .alone import packed, whole_alone
+from .axes import own_axes, own_of
+from .few import is_dear
+from .gather import Gathered
 from .lines import breaks_lines, by_scratch, cut_run, may_be_lined, with_line
 from .lying import MOST_WOVEN, TILED
 from .memory_order import Turned
+from .orders import NARROW
 from .pieces import (
     FILLED,
     Tile,
@@ -73,27 +74,49 @@ def may_be_whole(turned: Turned, given: Given) -> bool:
 
 def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     """Whether a statement is better computed as a whole, and then copied: where what is left of it would have been brought to scratch, or in pieces, or
-    packed rows of few elements are read; or where each element takes something dear, which folds mostly take too. And where the elements of vectors would lie `apart`
+    packed rows of few elements are read, or few rows across those that are folded; or where each element takes something dear, which folds mostly take too. And where the elements of vectors would lie `apart`
     because it is stored along another axis than it is read.
     """
     if is_dear(turned.found):
         return True
     if _turns_well(turned, first) or (first is not None and _goes_up_few_columns(turned.found)):
         return False
-    found, target, own = turned.found, turned.target, own_axes(turned.target.shape)
-    inner = min(own, key=lambda k: abs(target.strides[k]))
+    target, own, inner = turned.target, own_axes(turned.target.shape), _inner(turned)
     if first is None or first.rest is None or first.rest.left is None:
-        few = min(n for n in target.shape if n != 1) < TILED
+        few = min(n for n in target.shape if n != 1) < TILED or _is_of_few_rows(turned)
         return few or (inner != own[-1] if apart else is_from_memory(turned))
-    along = any(inner in found.structure[n][0].map.axes for n in found.folds)
     ways = first.rest.left.ways
-    few = ways.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and not along
-    return ways.flat is not None or bool(first.pieces) or few
+    few = ways.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and inner not in _folded(turned.found)
+    return ways.flat is not None or bool(first.pieces) or few or _lies_across(turned, ways)
+
+
+def _inner(turned: Turned) -> int:
+    """The innermost axis of the target."""
+    return min(own_axes(turned.target.shape), key=lambda k: abs(turned.target.strides[k]))
+
+
+def _folded(found: Gathered) -> set[int]:
+    return {k for n in found.folds for k in found.structure[n][0].map.axes}
+
+
+def _is_of_few_rows(turned: Turned) -> bool:
+    """Whether rows that are folded, a row in each lane, are rows of the target, and so few of them follow each other there that no vector is filled."""
+    own, steps = own_axes(turned.target.shape), turned.target.strides
+    inner, *beside = sorted(own, key=lambda k: abs(steps[k]))
+    rows = inner == own[-1] and inner in _folded(turned.found)
+    return rows and turned.target.shape[inner] <= NARROW and turned.target.shape[beside[0]] < FILLED
+
+
+def _lies_across(turned: Turned, ways: Ways) -> bool:
+    """Whether few rows of the target lie across rows of the source that are folded, and what is left of the folds has no way but one element at a time."""
+    inner, own = _inner(turned), own_axes(turned.target.shape)
+    plain = not (ways.short or ways.block or ways.flat or ways.strung)
+    return plain and own[-1] in _folded(turned.found) and inner != own[-1] and turned.target.shape[inner] < FILLED
 
 
 def _goes_up_few_columns(found: Gathered) -> bool:
     """Whether few columns are folded from the last row to the first: whole rows of them do not run on as they are stored."""
-    every = {k for n in found.folds for k in found.structure[n][0].map.axes}
+    every = _folded(found)
     strides = [view.strides for view in found.layouts if len(view.strides) == len(found.shapes[-1] or ())]
     return any(1 < -row[k] <= MOST_WOVEN for row in strides for k in every)
 
@@ -104,25 +127,19 @@ def _is_turned_by_tiles(first: Walk) -> bool:
 
 
 def _turns_well(turned: Turned, first: Walk | None) -> bool:
-    """Whether what is left when the folds are there is turned as fast as a copy is, where lines that are stored are claimed: in squares, or in two axes; from the caches."""
+    """Whether what is left when the folds are there is turned as fast as a copy is, where lines that are stored are claimed: in squares, in pieces, in two axes, or brought to scratch by rows as they follow each other
+    in the target, or those that are halves of a register; from the caches.
+    """
     if not machine().waits or is_from_memory(turned):
         return False
     if first is None or first.rest is None or first.rest.left is None:
         return len(turned.target.shape) == 2
-    ways = first.rest.left.ways
-    return ways.flat is None and ways.squares
-
-
-def is_dear(found: Gathered) -> bool:
-    """Whether something that costs much is computed for each element of what is stored."""
-    own = own_of(found, len(found.structure) - 1)
-    return any(
-        entry[0] != WEAK
-        and (row := TABLE.get(entry[0].op)) is not None
-        and row.cost >= DEAR
-        and own_of(found, n) == own
-        for n, entry in enumerate(found.structure)
-    )
+    ways, inner, own = first.rest.left.ways, _inner(turned), own_axes(turned.target.shape)
+    if ways.flat is None:
+        return bool(first.pieces) or (ways.squares and not _lies_across(turned, ways))
+    order = ways.flat.direct.order if ways.flat.direct else None
+    along = order == "along" if inner in _folded(turned.found) else inner == own[-1]
+    return not first.pieces and (order == "halved" or along)
 
 
 def whole_first(
