@@ -24,8 +24,9 @@ from .orders import folded_by
 NEAR = 64  # elements: rows that are folded from the last to the first, and lie no further apart, are brought in order first
 FEW = 32  # elements: shorter rows of a target, one after the other downwards, take longer than reading backwards does
 FEW_ACROSS = (
-    24  # where these are folded, and what lies beside each other in memory is read backwards; fewer where that is few
+    24  # the same of such as are folded, where what follows in memory is read backwards, and is more than a register
 )
+LESS_ACROSS = 17  # and no more than one
 LONG = 4096  # elements: shorter rows of a target are stored upwards where it has another order, longer ones where it has not
 
 
@@ -82,59 +83,57 @@ def _backwards(same: Same, target: Layout, is_other: Callable[[], bool]) -> set[
     rows = (abs(step) == 1 or (-NEAR < step < 0 and p not in across) for p, step in steps if p in taken)
     if stored and not other and any(rows):
         return set()  # rows are read as rows, and are better stored as they lie; or all is brought in order first, if it is not stored across
-    return set() if stored and _is_better_upwards(same, target, downwards, dict(steps), taken, other) else downwards
+    lies = _Lies(same, dict(steps), taken, downwards)
+    return set() if stored and lies.is_better_upwards(target, other) else downwards
 
 
-def _is_better_upwards(
-    same: Same,
-    target: Layout,
-    downwards: Collection[Place | None],
-    steps: Mapping[Place, int],
-    taken: Collection[Place | None],
-    other: bool,
-) -> bool:
-    """Whether as much is stored as is read, and better not `downwards` along these axes: where the target has an `other` order short rows are, but not from memory if they are rows of what is read as well, nor where
-    `_runs_on`, and of what is folded from its end else long ones; and so are rows of a few elements that follow each other downwards.
-    """
-    order = sorted((k for k, n in enumerate(target.shape) if n != 1), key=lambda k: abs(target.strides[k]))
-    row = prod(target.shape[k] for k in itertools.takewhile(lambda k: same.of((TARGET, k)) not in downwards, order))
-    reverse, inner = any(p in taken and step < 0 for p, step in steps.items()), same.of((TARGET, order[0]))
-    if row > 1:
-        return _are_few(same, row, inner, downwards, steps, taken, reverse)
-    long, lies = target.shape[order[0]] >= LONG, steps.get(inner) == -1 and target.size >= MEMORY
-    return not (long or lies or _runs_on(same, inner, steps, taken)) if other else long and reverse
+@dataclass(frozen=True)
+class _Lies:
+    """How the largest operand lies: its `steps` along the axes, of which some are `folded`, and some are `downwards` and may be walked the other way."""
 
+    same: Same
+    steps: Mapping[Place, int]
+    folded: Collection[Place | None]
+    downwards: Collection[Place | None]
 
-def _are_few(
-    same: Same,
-    row: int,
-    inner: Place,
-    downwards: Collection[Place | None],
-    steps: Mapping[Place, int],
-    taken: Collection[Place | None],
-    reverse: bool,
-) -> bool:
-    """Whether elements that follow each other in the target, between rows that follow each other downwards, are so few that all is better walked upwards."""
-    beside = next((p for p, step in steps.items() if abs(step) == 1), None)
-    if beside is not None and beside in downwards and inner in taken:
-        return row < (FEW_ACROSS if extent_of(same, beside) > MOST_WOVEN else MOST_WOVEN + 2)
-    if beside in taken and not is_dear(same.found):
-        return row < (FEW if reverse else MOST_WOVEN + 1)
-    return reverse and row < FEW
+    def is_better_upwards(self, target: Layout, other: bool) -> bool:
+        """Whether as much is stored as is read, and better as it is: where the target has an `other` order short rows are, but not from memory if they are rows of what is read as well, nor where rows
+        that are folded run on, and of what is folded from its end else long ones; and so are a few elements between rows that follow each other downwards.
+        """
+        order = sorted((k for k, n in enumerate(target.shape) if n != 1), key=lambda k: abs(target.strides[k]))
+        places = [(self.same.of((TARGET, k)), target.shape[k]) for k in order]
+        row = prod(n for _, n in itertools.takewhile(lambda place: place[0] not in self.downwards, places))
+        (inner, many), reverse = places[0], any(p in self.folded and step < 0 for p, step in self.steps.items())
+        if row > 1:
+            return self._are_few(row, inner, reverse)
+        long, lies = many >= LONG, self.steps.get(inner) == -1 and target.size >= MEMORY
+        return not (long or lies or self._runs_on(inner)) if other else long and reverse
 
+    def _are_few(self, many: int, inner: Place, reverse: bool) -> bool:
+        """Whether so many elements that follow each other in the target are so few that all is better walked upwards."""
+        row = next((p for p, step in self.steps.items() if abs(step) == 1), None)
+        if row is None:
+            return reverse and many < FEW
+        if row in self.downwards and inner in self.folded:
+            return many < (FEW_ACROSS if extent_of(self.same, row) > MOST_WOVEN else LESS_ACROSS)
+        across = row in self.folded and abs(self.steps.get(inner, 0)) != extent_of(self.same, row)
+        if across and not is_dear(self.same.found):
+            return many < (FEW if reverse else MOST_WOVEN + 1)
+        return reverse and many < FEW
 
-def _runs_on(same: Same, inner: Place, steps: Mapping[Place, int], taken: Collection[Place | None]) -> bool:
-    """Whether rows that are folded run on where they are read forwards, and not as they are stored, with the target's `inner` axis not the next one; or where something dear is computed
-    for each element, which takes more than the copy that turns them round: rows of more than one register then, too, as all of them are one.
-    """
-    row = next((p for p, step in steps.items() if abs(step) == 1 and p in taken), None)
-    free = sorted((p for p in steps if p not in taken and extent_of(same, p) != 1), key=lambda p: abs(steps[p]))
-    if row is None or not free:
-        return False
-    dear = is_dear(same.found)
-    if any(steps[p] * extent_of(same, p) != steps[q] for p, q in itertools.pairwise(free)):
-        return dear or free[0] != inner
-    return dear and steps[row] > 0 and extent_of(same, row) > MOST_WOVEN
+    def _runs_on(self, inner: Place) -> bool:
+        """Whether rows that are folded run on where they are read forwards, and not as they are stored, with the target's `inner` axis not the next one; or where something dear is computed
+        for each element, which takes more than the copy that turns them round: rows of more than one register then, too, as all of them are one.
+        """
+        row = next((p for p, step in self.steps.items() if abs(step) == 1 and p in self.folded), None)
+        free = [p for p in self.steps if p not in self.folded and extent_of(self.same, p) != 1]
+        if row is None or not free:
+            return False
+        free.sort(key=lambda p: abs(self.steps[p]))
+        dear = is_dear(self.same.found)
+        if any(self.steps[p] * extent_of(self.same, p) != self.steps[q] for p, q in itertools.pairwise(free)):
+            return dear or free[0] != inner
+        return dear and self.steps[row] > 0 and extent_of(self.same, row) > MOST_WOVEN
 
 
 def _in_any_order(found: Gathered, n: int) -> bool:
