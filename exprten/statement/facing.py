@@ -26,7 +26,7 @@ FEW = 32  # elements: shorter rows of a target, one after the other downwards, t
 FEW_ACROSS = (
     24  # the same of such as are folded, where what follows in memory is read backwards, and is more than a register
 )
-LESS_ACROSS = 17  # and no more than one
+LESS_ACROSS = 17  # else
 LONG = 4096  # elements: shorter rows of a target are stored upwards where it has another order, longer ones where it has not
 
 
@@ -114,10 +114,11 @@ class _Lies:
         row = next((p for p, step in self.steps.items() if abs(step) == 1), None)
         if row is None:
             return reverse and many < FEW
+        dear = is_dear(self.same.found)
         if row in self.downwards and inner in self.folded:
-            return many < (FEW_ACROSS if extent_of(self.same, row) > MOST_WOVEN else LESS_ACROSS)
+            return many < (FEW_ACROSS if dear and extent_of(self.same, row) > MOST_WOVEN else LESS_ACROSS)
         across = row in self.folded and abs(self.steps.get(inner, 0)) != extent_of(self.same, row)
-        if across and not is_dear(self.same.found):
+        if across and not dear:
             return many < (FEW if reverse else MOST_WOVEN + 1)
         return reverse and many < FEW
 

@@ -86,7 +86,7 @@ def _exact(
         back = lengths[inner] <= MOST_EXACT and any(s[inner] == -1 for s in others)
         return ((inner, lengths[inner]),) if back else ()
     many = lengths[inner] * lengths.get(between, 1)
-    if between >= 0 and many <= MOST_UNIT and any(s[between] == 1 and s[inner] > 1 for s in others):
+    if between >= 0 and many <= MOST_UNIT and any(abs(s[between]) == 1 and abs(s[inner]) > 1 for s in others):
         few = [between, inner]
     elif lengths[inner] <= MOST_EXACT and any(abs(s[inner]) == 1 for s in others):
         few = [inner]

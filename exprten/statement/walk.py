@@ -18,9 +18,20 @@ from .afar import from_memory
 from .axes import Same
 from .before import needed_again, with_room
 from .blocks import Block, folded_block, plain_block
-from .flat import DEEP, flat_axes
+from .flat import DEEP, MOST_UNIT, flat_axes
 from .gather import Gathered, widest
-from .lying import LEAST_ACROSS, LONG_SIZES, MOST_WOVEN, halvings, moved_rows, rows_apart, rows_reversed, strung_rows
+from .lying import (
+    LEAST_ACROSS,
+    LONG_SIZES,
+    MOST_WOVEN,
+    SQUARE,
+    halvings,
+    moved_rows,
+    rows_apart,
+    rows_reversed,
+    strung_rows,
+    writes_out,
+)
 from .nested import Pairs, rows_last, rows_within
 from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
@@ -186,13 +197,21 @@ def backwards(extents: Sequence[int], strides: Sequence[Sequence[int]], loose: b
     """
     own, others = strides[0], strides[1:]
     found = {k for k, step in enumerate(own) if step < 0}
+    inner = next((k for k, step in enumerate(own) if abs(step) == 1), None)
     for steps in others if loose else ():
         many, k = 1, next((n for n, step in enumerate(steps) if abs(step) == 1), None)
+        if k is not None and inner is not None and _are_units(extents[inner], extents[k], own[k], prod(extents)):
+            continue
         while k is not None and abs(many) < DEEP and abs(own[k]) > 1 and _is_one_way(others, k):
             found = found | {k} if steps[k] < 0 else found - {k}
             many *= extents[k] if steps[k] > 0 else -extents[k]
             k = next((n for n, step in enumerate(steps) if step == many), None)
     return sorted(found)
+
+
+def _are_units(few: int, between: int, step: int, count: int) -> bool:
+    """Whether rows of less than half of a register lie between each other in units of a known number of elements, which are turned in any direction."""
+    return few < SQUARE and abs(step) == few and few * between <= MOST_UNIT and writes_out(count)
 
 
 def _is_one_way(strides: Sequence[Sequence[int]], k: int) -> bool:

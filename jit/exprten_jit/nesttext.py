@@ -213,6 +213,7 @@ class _Lines:
             how = f", turned from {stmt.row.name} to {stmt.column.name}{f', {stmt.each} at a time' * (stmt.each > 1)}"
         elif stmt.between is not None:
             how = f", turned, {self.value(stmt.unit)} by {self.value(stmt.between)}" if stmt.unit is not None else ""
+            how += ", from the last" * stmt.back
         elif stmt.unit is not None:
             how = f", {self.value(stmt.unit)} at a time{', from the last' if stmt.back else ''}"
         if stmt.when is not TRUE:

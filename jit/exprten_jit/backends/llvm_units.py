@@ -276,7 +276,9 @@ class Units(Words):
     def _units_written(
         self, stmt: Bring, known: Known, columns: str, unit: int, between: int, put: Put | None = None
     ) -> None:
-        """The same of known numbers: the last squares of a unit end where it does. They are stored to scratch, or `put`, where no more than there is is."""
+        """The same of known numbers: the last squares of a unit end where it does. They are stored to scratch, or `put`, where no more than there is is. What lies from
+        the last to the first is turned as it lies upwards, and stored the other way round.
+        """
         t, dtype, place = self.text, stmt.into.dtype, self._columns_lie(stmt, known)
         widths = [w for w in WIDTHS if w < stmt.lanes] + [stmt.lanes]
         least = next((w for w in widths if unit <= w), stmt.lanes) if put is None else widths[0]
@@ -289,12 +291,15 @@ class Units(Words):
         def group(first: str) -> str:
             for k in _starts(unit, width):
                 each = [place(t.index("add", first, k + n)) for n in range(min(width, unit - k))]
-                for n in _starts(between, some):
+                each = [t.further(x, dtype.memory, str(1 - between)) for x in each] if stmt.back else each
+                for n in reversed(_starts(between, some)) if stmt.back else _starts(between, some):
                     found = [self._few_of(t.further(x, dtype.memory, str(n)), dtype, some, between - n) for x in each]
                     found += found[-1:] * (width - len(found))
                     turned = self._square(found, dtype.itemsize) if some == width else self._turned(found, some)
-                    for m, x in enumerate(turned[: between - n]):
-                        put(x, t.index("add", first, (n + m) * unit + k), "0", unit - k)
+                    rows = list(enumerate(turned[: between - n], n))
+                    for m, x in reversed(rows) if stmt.back else rows:
+                        row = between - 1 - m if stmt.back else m
+                        put(x, t.index("add", first, row * unit + k), "0", unit - k)
             return t.index("add", first, unit * between)
 
         t.repeat("0", columns, group)
