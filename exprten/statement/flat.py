@@ -206,7 +206,7 @@ def _chains(
         rows = _longer(rows, columns, axes, lengths, largest, DEEP) if rows else rows
     if (many := prod(lengths[k] for k in columns)) < least:
         longer = _longer(columns, [], axes, lengths, strides[:1], LONG)
-        if many < SQUARE or not rows or prod(lengths[k] for k in longer) > many:
+        if lengths[inner] < SQUARE or not rows or prod(lengths[k] for k in longer) > many:
             columns, rows = longer, []
     if rows:
         return columns, rows

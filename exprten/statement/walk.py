@@ -37,6 +37,7 @@ from .orders import folds_first, loops_of, run_on_inside, short_rows
 from .signature import Flat, Rest
 from .traffic import in_reading_order, least_traffic
 
+UNITS_OF = 3  # axes: of so many, what is turned is one axis and another
 MOST_TOGETHER = 4  # elements of rows that are moved, of which several are stored as one vector
 
 
@@ -198,9 +199,10 @@ def backwards(extents: Sequence[int], strides: Sequence[Sequence[int]], loose: b
     own, others = strides[0], strides[1:]
     found = {k for k, step in enumerate(own) if step < 0}
     inner = next((k for k, step in enumerate(own) if abs(step) == 1), None)
+    beside = next((k for k, step in enumerate(own) if inner is not None and abs(step) == extents[inner]), None)
     for steps in others if loose else ():
         many, k = 1, next((n for n, step in enumerate(steps) if abs(step) == 1), None)
-        if k is not None and inner is not None and _are_units(extents[inner], extents[k], own[k], prod(extents)):
+        if k is not None and k == beside and len(own) > UNITS_OF and _are_units(abs(own[k]), extents[k], prod(extents)):
             continue
         while k is not None and abs(many) < DEEP and abs(own[k]) > 1 and _is_one_way(others, k):
             found = found | {k} if steps[k] < 0 else found - {k}
@@ -209,9 +211,9 @@ def backwards(extents: Sequence[int], strides: Sequence[Sequence[int]], loose: b
     return sorted(found)
 
 
-def _are_units(few: int, between: int, step: int, count: int) -> bool:
+def _are_units(few: int, between: int, count: int) -> bool:
     """Whether rows of less than half of a register lie between each other in units of a known number of elements, which are turned in any direction."""
-    return few < SQUARE and abs(step) == few and few * between <= MOST_UNIT and writes_out(count)
+    return few < SQUARE and few * between <= MOST_UNIT and writes_out(count)
 
 
 def _is_one_way(strides: Sequence[Sequence[int]], k: int) -> bool:
