@@ -286,11 +286,10 @@ class Tiles:
         if masked and (way == 1 or (way == -1 and _number(few))):
             bring = replace(bring, unit=few, back=way == -1)
         elif masked and bring.lanes >= FEWEST_BETWEEN and (beside := steps(value, columns.axes[-2][0])) in (1, -1):
-            between = columns.between
-            usual = columns.usual if len(columns.axes) == 2 else _number(between)
+            usual = columns.usual if len(columns.axes) == 2 else _number(columns.between)
             if beside == 1 or (usual and _number(few)):
-                bring = replace(bring, unit=few, between=between, usual=usual, back=beside == -1)
-                bring = replace(bring, places=columns.most + MOST_LANES**2)
+                places = columns.most + MOST_LANES**2
+                bring = replace(bring, unit=few, between=columns.between, places=places, usual=usual, back=beside == -1)
         self.brought.append(bring if ROW in x.free else self._once(bring, value))
         return load(bring.into, COLUMN)
 
