@@ -263,3 +263,8 @@ def own_axes(shape: Shape) -> tuple[int, ...]:
 def own_of(found: Gathered, n: int) -> tuple[int, ...]:
     """Those of an entry."""
     return own_axes(found.shapes[n] or ())
+
+
+def folded_axes(found: Gathered) -> set[int]:
+    """The axes of operands that some fold takes."""
+    return {k for n in found.folds for k in found.structure[n][0].map.axes}

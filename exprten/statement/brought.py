@@ -11,7 +11,7 @@ from exprten_jit import beforehand
 from exprten_jit.reducers import is_known
 
 from .alone import packed, whole_alone
-from .axes import Place, Same, own_axes, own_of
+from .axes import Place, Same, folded_axes, own_axes, own_of
 from .few import WRITTEN_ROWS, is_dear
 from .gather import WEAK
 from .lying import MOST_WOVEN
@@ -55,9 +55,8 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
 def _is_read_back(turned: Turned) -> bool:
     """Whether rows of less than a few vectors, across which folds run, are read from their ends, and something dear is made of them, or many are folded."""
     shape, own = extents_of(turned.found), own_axes(turned.target.shape)
-    views = [view.strides for view in turned.found.layouts if own_axes(view.shape) == own]
-    back = any(steps[own[-1]] == -1 for steps in views) and 1 < shape[own[-1]] < NARROW
-    tall = prod(shape[turned.places.index(p)] for p in _folded(turned)) >= TALL
+    back = any(steps[own[-1]] == -1 for steps in _steps_of(turned)) and 1 < shape[own[-1]] < NARROW
+    tall = prod(shape[k] for k in folded_axes(turned.found)) >= TALL
     return back and (tall or is_dear(turned.found))
 
 
@@ -66,8 +65,8 @@ def is_scattered(turned: Turned) -> bool:
     from the last to the first; but not where several packed ones are read at once, and nothing dear is made of them.
     """
     shape, own = extents_of(turned.found), own_axes(turned.target.shape)
-    folded = {k for n in turned.found.folds for k in turned.found.structure[n][0].map.axes}
-    views = [view.strides for view in turned.found.layouts if own_axes(view.shape) == own]
+    folded = folded_axes(turned.found)
+    views = _steps_of(turned)
     if len(own) < 2 or own[-1] in folded or not 1 < shape[own[-1]] <= NARROW:
         return False
     columns = shape[own[-1]]
@@ -139,5 +138,11 @@ def _is_leaf(entry: tuple[object, ...]) -> bool:
     return entry[0] != WEAK and getattr(entry[0], "op", "") == "leaf"
 
 
+def _steps_of(turned: Turned) -> list[tuple[int, ...]]:
+    """The strides of operands that have all axes of the target."""
+    own = own_axes(turned.target.shape)
+    return [view.strides for view in turned.found.layouts if own_axes(view.shape) == own]
+
+
 def _folded(turned: Turned) -> set[Place]:
-    return {turned.places[k] for n in turned.found.folds for k in turned.found.structure[n][0].map.axes}
+    return {turned.places[k] for k in folded_axes(turned.found)}

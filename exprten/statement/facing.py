@@ -23,10 +23,8 @@ from .orders import folded_by
 
 NEAR = 64  # elements: rows that are folded from the last to the first, and lie no further apart, are brought in order first
 FEW = 32  # elements: shorter rows of a target, one after the other downwards, take longer than reading backwards does
-FEW_ACROSS = (
-    24  # the same of such as are folded, where what follows in memory is read backwards, and is more than a register
-)
-LESS_ACROSS = 17  # else
+# the same of such as are folded, where what follows in memory is read backwards: if it is more than a register, and something dear is made of it; else
+FEW_ACROSS, LESS_ACROSS = 24, 17
 LONG = 4096  # elements: shorter rows of a target are stored upwards where it has another order, longer ones where it has not
 
 

@@ -229,10 +229,8 @@ def _in_halves(found: Gathered, count: int) -> bool:
 def _least_sides(found: Gathered, count: int) -> tuple[int, int]:
     if not _in_halves(found, count):
         return (MOST_WOVEN + 1, MOST_WOVEN + 1)
-    few = (
-        widest(found) in LONG_SIZES and not machine().waits
-    )  # else what is less than a register is taken with other axes
-    return (LEAST_ALONG if few else MOST_WOVEN + 1, LEAST_ACROSS)
+    masked = widest(found) in LONG_SIZES and not machine().waits  # else they are taken with other axes
+    return (LEAST_ALONG if masked else MOST_WOVEN + 1, LEAST_ACROSS)
 
 
 CACHED_BYTES = 2 << 20  # of the largest operand: nothing is fetched early, nor stored past the caches, of less

@@ -12,7 +12,7 @@ from exprten_jit.beforehand import room_for
 
 from ..expression.shape import Layout, Shape, intern_shape
 from ..expression.shape import layout as layout_of
-from .axes import own_axes
+from .axes import folded_axes, own_axes
 from .gather import Gathered
 from .lying import MEMORY, MOST_WOVEN
 from .memory_order import Turned
@@ -67,7 +67,7 @@ def pieces_of(turned: Turned, spaces: Mapping[tuple[int, ...], int], room: int) 
         return []
     if all(room_for(prod(shape[k] for k in axes), len(spaces), room) >= nbytes for axes, nbytes in spaces.items()):
         return [{}]
-    taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
+    taken = folded_axes(found)
     taken |= {found.structure[n][1] for n in found.counters}
     own, near = own_axes(target.shape), near_axes(target)
     runs, others = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
@@ -90,7 +90,7 @@ def square_of(turned: Turned, spaces: Mapping[tuple[int, ...], int], room: int) 
     found, target = turned.found, turned.target
     if not all(spaces) or max(spaces.values()) > beforehand.MOST:
         return None
-    taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
+    taken = folded_axes(found)
     shape = [1 if k in taken else n for k, n in enumerate(extents_of(found))]
     every = own_axes(target.shape)
     room = room // len(spaces) // max(spaces.values())
@@ -224,7 +224,7 @@ def _tile(turned: Turned, room: int, least: int, order: Sequence[int] = ()) -> T
     order.
     """
     found, target, shape = turned.found, turned.target, list(extents_of(turned.found))
-    taken = {k for n in found.folds for k in found.structure[n][0].map.axes}
+    taken = folded_axes(found)
     own, out, near, squares = own_axes(target.shape), dict[int, int](), chained(turned, least), chained(turned)
     alone = {k for k in near if near[k] <= room * shape[k] // prod(shape) < shape[k]}  # to cut one of these is enough
     usual = sorted(near, key=lambda k: (k not in alone, k if k in alone else -shape[k]))

@@ -15,7 +15,7 @@ from exprten_jit.reducers import is_known
 from ..expression.key import Key
 from ..expression.shape import Shape
 from .alone import packed, whole_alone
-from .axes import own_axes, own_of
+from .axes import folded_axes, own_axes, own_of
 from .few import is_dear
 from .gather import Gathered
 from .lines import breaks_lines, by_scratch, cut_run, may_be_lined, with_line
@@ -86,7 +86,7 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
         few = min(n for n in target.shape if n != 1) < TILED or _is_of_few_rows(turned)
         return few or (inner != own[-1] if apart else is_from_memory(turned))
     ways = first.rest.left.ways
-    few = ways.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and inner not in _folded(turned.found)
+    few = ways.short > 0 and target.shape[own[-1]] <= MOST_WOVEN and inner not in folded_axes(turned.found)
     return ways.flat is not None or bool(first.pieces) or few or _lies_across(turned, ways)
 
 
@@ -95,15 +95,11 @@ def _inner(turned: Turned) -> int:
     return min(own_axes(turned.target.shape), key=lambda k: abs(turned.target.strides[k]))
 
 
-def _folded(found: Gathered) -> set[int]:
-    return {k for n in found.folds for k in found.structure[n][0].map.axes}
-
-
 def _is_of_few_rows(turned: Turned) -> bool:
     """Whether rows that are folded, a row in each lane, are rows of the target, and so few of them follow each other there that no vector is filled."""
     own, steps = own_axes(turned.target.shape), turned.target.strides
     inner, *beside = sorted(own, key=lambda k: abs(steps[k]))
-    rows = inner == own[-1] and inner in _folded(turned.found)
+    rows = bool(beside) and inner == own[-1] and inner in folded_axes(turned.found)
     return rows and turned.target.shape[inner] <= NARROW and turned.target.shape[beside[0]] < FILLED
 
 
@@ -111,12 +107,12 @@ def _lies_across(turned: Turned, ways: Ways) -> bool:
     """Whether few rows of the target lie across rows of the source that are folded, and what is left of the folds has no way but one element at a time."""
     inner, own = _inner(turned), own_axes(turned.target.shape)
     plain = not (ways.short or ways.block or ways.flat or ways.strung)
-    return plain and own[-1] in _folded(turned.found) and inner != own[-1] and turned.target.shape[inner] < FILLED
+    return plain and own[-1] in folded_axes(turned.found) and inner != own[-1] and turned.target.shape[inner] < FILLED
 
 
 def _goes_up_few_columns(found: Gathered) -> bool:
     """Whether few columns are folded from the last row to the first: whole rows of them do not run on as they are stored."""
-    every = _folded(found)
+    every = folded_axes(found)
     strides = [view.strides for view in found.layouts if len(view.strides) == len(found.shapes[-1] or ())]
     return any(1 < -row[k] <= MOST_WOVEN for row in strides for k in every)
 
@@ -138,7 +134,7 @@ def _turns_well(turned: Turned, first: Walk | None) -> bool:
     if ways.flat is None:
         return bool(first.pieces) or (ways.squares and not _lies_across(turned, ways))
     order = ways.flat.direct.order if ways.flat.direct else None
-    along = order == "along" if inner in _folded(turned.found) else inner == own[-1]
+    along = order == "along" if inner in folded_axes(turned.found) else inner == own[-1]
     return not first.pieces and (order == "halved" or along)
 
 
