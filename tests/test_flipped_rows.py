@@ -181,6 +181,11 @@ def test_transposes_that_run_backwards(shape: tuple[int, ...], flip: Flip) -> No
         ((11, 175, 17), (2, 1, 0)),
         ((11, 93, 32), (2, 1, 0)),  # rows that share sets
         ((4, 1023, 8), (2, 1, 0)),
+        ((65, 100, 5), (1, 2, 0)),  # short rows that follow each other the other way round than they are walked
+        ((20, 204, 8), (1, 2, 0)),
+        ((2, 16, 31, 33), (2, 1, 0, 3)),  # rows that are moved
+        ((5, 17, 31, 11), (0, 3, 2, 1)),
+        ((14, 6, 48, 8), (3, 1, 2, 0)),
     ],
     ids=str,
 )
@@ -224,7 +229,8 @@ SPLIT = (
 @pytest.mark.parametrize("bits", [128, 256, 512])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
 @pytest.mark.parametrize(
-    ("many", "shape"), [(603, (3, 11)), (401, (5, 10)), (403, (2, 6)), (301, (7, 8)), (300, (8, 8))]
+    ("many", "shape"),
+    [(603, (3, 11)), (401, (5, 10)), (403, (2, 6)), (301, (7, 8)), (300, (8, 8)), (130, (9, 8)), (101, (12, 12))],
 )
 def test_transposes_of_short_axes_that_run_backwards(many: int, shape: tuple[int, int], dtype: str, bits: int) -> None:
     values = numbers((many, *shape), dtype)

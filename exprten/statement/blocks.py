@@ -19,7 +19,7 @@ from ..expression.shape import Layout
 from .axes import TARGET, Folded, Place, Same, extent_of, views_of
 from .few import are_rows_better, from_memory, has_index
 from .gather import Gathered, widest
-from .lying import MOST_WOVEN, WAYS, in_one_set, rows_run_on
+from .lying import LONG_SIZES, MOST_WOVEN, WAYS, in_one_set, rows_run_on
 from .orders import folded_by, lies_across, taken_across
 from .registers import machine
 
@@ -27,6 +27,7 @@ Key = TypeVar("Key", int, Place)
 
 MOST = 72  # elements: of more, a kernel is longer than its loops are worth
 MOST_PLAIN, MOST_ENDS = 32, 56  # without folds, and of those that are read from their ends along some axis
+PART, MOST_PARTS = 4, 24  # elements of rows that fill parts of a register, and of a block of which only one side does
 FAR, FAR_ROWS = 1 << 21, 20  # elements that are in no cache of one processor alone: of those no block has more rows
 MOST_FOLDED = 36  # of which nothing but folds is stored, as they lie: further ones are read down a few columns as fast
 NARROW = 3  # columns that blocks of all rows are better for, where vectors are small
@@ -64,8 +65,17 @@ def plain_block(
         most = MOST_ENDS if ends and all(lengths[k] <= MOST_WOVEN for k in block) else MOST_PLAIN
         if prod(lengths[k] for k in block) > most or _fills_squares(block, lanes, lengths):
             continue
+        if machine().waits and not ends and _fills_parts([lengths[k] for k in block], widest(found)):
+            continue
         return Block(tuple((k, lengths[k]) for k in block), lanes)
     return None
+
+
+def _fills_parts(rows: Sequence[int], size: int) -> bool:
+    """Whether a block of two axes is units that are sooner turned one after the other, in parts of a register that these fill."""
+    filled = [n % PART == 0 for n in rows]
+    mostly = any(filled) and size in LONG_SIZES and prod(rows) >= MOST_PARTS
+    return len(rows) == 2 and size > 1 and (all(filled) or mostly)
 
 
 def _fills_squares(block: Sequence[int], lanes: int, lengths: Mapping[int, int]) -> bool:

@@ -13,6 +13,7 @@ from exprten_jit.vectors import STREAM_BYTES
 from .gather import Gathered, widest
 from .lying import MOST_WOVEN, SQUARE, Places, fills_small, fits_squares, rows_run_on, turned_directly, writes_out
 from .orders import MAX_PERMUTED
+from .registers import machine
 from .signature import Direct, Flat
 from .traffic import least as least_moved
 
@@ -24,7 +25,7 @@ MOST_SQUARED = 47  # elements along the target, or along a source: of more along
 MOST_ALONE = 32  # the same of one axis each, where loops are better inside of a tile
 UNITS, WIDEST = (2, 4, 8), 16  # elements of a row that is turned as one, and its bytes
 TILE, FOLDED_TILE = 128, 64  # columns of a tile, and of one of what is made of folds
-MOST_UNIT, MOST_EXACT = 128, 16  # elements of a unit that is turned, and of a row, that are written out
+MOST_UNIT, MOST_EXACT = 225, 16  # elements of a unit that is turned, and of a row, that are written out
 # elements of a statement, and of what is left of folds: for fewer no table is worth making
 LEAST, LEAST_LEFT = 2048, 512
 
@@ -60,7 +61,7 @@ def flat_axes(
     if lengths[inner] > MOST_WOVEN and not any(all(s) for s in others):  # what is broadcast is read as it is
         return None
     if far and rows:
-        along = direct is not None and direct.order == "along" and len(deeper) == 1
+        along = direct is not None and direct.order == "along" and len(deeper) == 1 and not machine().waits
         squares = along and fits_squares(found, lengths[inner], least, prod(extents))
         if (least > MOST_SQUARED or squares) and not across:
             return None
@@ -106,6 +107,8 @@ def _directly(
     """How what is turned is read and stored with no scratch, if it is: tiles have more elements along a source then, as few of its axes are filled by squares."""
     order = _order(found, strides, columns, rows, lengths)
     long = all(lengths[k] > MOST_WOVEN for k in (columns[-1], *rows[-1:]))
+    if machine().waits and not found.folds and len(columns) > 1 and prod(lengths[k] for k in rows) < DEEP:
+        return None  # squares that no row fills
     if order is None or (order == "halved" and long and not fills_small(prod(lengths.values()))):
         return None
     source = [s for s in strides if s[columns[-1]] not in (0, 1) and s[rows[-1]] == 1]

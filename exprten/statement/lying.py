@@ -129,7 +129,7 @@ def moved_rows(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
     if len(extents) < 2 or not (backwards or writes_out(prod(extents))):
         return 0
     moved = backwards or any(
-        a < b for s in strides for a, b in itertools.pairwise(s[:-1])
+        abs(a) < abs(b) for s in strides for a, b in itertools.pairwise(s[:-1])
     )  # others, padded ones, are one kernel for all lengths
     least = LEAST_MOVED if machine().small else machine().words // 2 + 1
     if not moved or not least <= extents[-1] <= MOVED:

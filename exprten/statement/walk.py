@@ -17,14 +17,13 @@ from ..expression.shape import Layout, broadcast_strides
 from .afar import from_memory
 from .axes import Same
 from .before import needed_again, with_room
-from .blocks import Block, folded_block, plain_block
-from .flat import DEEP, MOST_UNIT, flat_axes
+from .blocks import MOST_ENDS, Block, folded_block, plain_block
+from .flat import DEEP, MOST_EXACT, MOST_UNIT, flat_axes
 from .gather import Gathered, widest
 from .lying import (
     LEAST_ACROSS,
     LONG_SIZES,
     MOST_WOVEN,
-    SQUARE,
     halvings,
     moved_rows,
     rows_apart,
@@ -202,18 +201,19 @@ def backwards(extents: Sequence[int], strides: Sequence[Sequence[int]], loose: b
     beside = next((k for k, step in enumerate(own) if inner is not None and abs(step) == extents[inner]), None)
     for steps in others if loose else ():
         many, k = 1, next((n for n, step in enumerate(steps) if abs(step) == 1), None)
-        if k is not None and k == beside and len(own) > UNITS_OF and _are_units(abs(own[k]), extents[k], prod(extents)):
+        if k is not None and k == beside and _are_units(abs(own[k]), extents[k], len(own), prod(extents)):
             continue
-        while k is not None and abs(many) < DEEP and abs(own[k]) > 1 and _is_one_way(others, k):
+        while k is not None and many < DEEP and abs(own[k]) > 1 and _is_one_way(others, k):
             found = found | {k} if steps[k] < 0 else found - {k}
-            many *= extents[k] if steps[k] > 0 else -extents[k]
-            k = next((n for n, step in enumerate(steps) if step == many), None)
+            many *= extents[k]
+            k = next((n for n, step in enumerate(steps) if abs(step) == many), None)
     return sorted(found)
 
 
-def _are_units(few: int, between: int, count: int) -> bool:
-    """Whether rows of less than half of a register lie between each other in units of a known number of elements, which are turned in any direction."""
-    return few < SQUARE and few * between <= MOST_UNIT and writes_out(count)
+def _are_units(few: int, between: int, axes: int, count: int) -> bool:
+    """Whether rows of few elements lie between each other in units of a known number of elements, which are turned in any direction, unless a block is made of them."""
+    units = few <= MOST_EXACT and few * between <= MOST_UNIT and writes_out(count)
+    return units and (axes > UNITS_OF or few * between > MOST_ENDS)
 
 
 def _is_one_way(strides: Sequence[Sequence[int]], k: int) -> bool:

@@ -172,47 +172,54 @@ class Units(Words):
         return self._masked_load(place, dtype, Lanes(of_first(left, width), "i1", width))
 
     def _rows_put_together(self, stmt: Bring, known: Known, columns: str, rows: str, unit: int, put: Put) -> None:
-        """As many units as fill vectors, in each of some rows; the last ones alone. They are `put`."""
+        """As many units as fill vectors, one row after the other, as rows of the target may share sets of the first cache; the last ones alone. They are `put`."""
         t, dtype, offset = self.text, stmt.into.dtype, stmt.load.offset
         table = next(x for x in walk(offset) if isinstance(x, Load))
-        begin, width = substitute(offset, {table: index(0)}), max(2, PART_BYTES // dtype.itemsize)
+        begin, width = substitute(offset, {table: index(0)}), self._together(dtype, unit)
         many = width // gcd(unit, width)
-
-        def group(units: int, first: str) -> None:
-            at = [t.index("add", first, k * unit) for k in range(units)]
-            known_at: list[Known] = [{**known, stmt.column: Lanes(x, INDEX_TYPE)} for x in at]
-            places = [self.value(table, here, None).name for here in known_at]
-
-            def row(beyond: bool, i: str) -> None:
-                here: Known = {stmt.row: Lanes(i, INDEX_TYPE), **known}
-                start = self._pointer(stmt.load.leaf.name, dtype, self.value(begin, here, None).name)
-                lie = [t.further(start, dtype.memory, x) for x in places]
-                if units == 1:
-                    found = [(self._part_of(lie[0], dtype, width, unit, k), k) for k in _starts(unit, width)]
-                else:
-                    together = self.words_beyond if beyond else self._put_together
-                    found = [(x, n * width) for n, x in enumerate(together(lie, dtype, width, unit))]
-                for x, k in found:
-                    put(x, t.index("add", first, k), i, unit - k if units == 1 else width)
-
-            follow = self.rows_that_follow(stmt, begin, known, rows, unit) if units > 1 else "0"
-            if follow != "0":
-                t.loop("0", follow, 1, partial(row, True))
-            t.loop(follow, rows, 1, partial(row, False))
-
         each = many * unit
         whole = t.index("mul", t.index("udiv", columns, each), each)
-        t.loop("0", whole, each, partial(group, many))
-        if many == 1:
-            return
-        last = whole
-        if dtype.itemsize <= MOST:  # alone each takes long: the last ones with some that were stored
-            more = t.let(f"icmp sgt i64 {columns}, {whole}", "i1").name
-            enough = t.let(f"icmp sge i64 {columns}, {each}", "i1").name
-            again = t.let(f"and i1 {more}, {enough}", "i1").name
-            t.when(again, lambda: group(many, t.index("sub", columns, each)))
-            last = t.select(enough, columns, whole)
-        t.loop(last, columns, unit, partial(group, 1))
+        again = many > 1 and dtype.itemsize <= MOST  # alone each takes long: the last ones with some that were stored
+        enough = t.let(f"icmp sge i64 {columns}, {each}", "i1").name if again else "false"
+        more = t.let(f"icmp sgt i64 {columns}, {whole}", "i1").name if again else "false"
+        more = t.let(f"and i1 {more}, {enough}", "i1").name if again else more
+
+        def group(units: int, beyond: bool, i: str, first: str) -> None:
+            here: Known = {stmt.row: Lanes(i, INDEX_TYPE), **known}
+            start = self._pointer(stmt.load.leaf.name, dtype, self.value(begin, here, None).name)
+            at = [t.index("add", first, k * unit) for k in range(units)]
+            known_at: list[Known] = [{**known, stmt.column: Lanes(x, INDEX_TYPE)} for x in at]
+            lie = [t.further(start, dtype.memory, self.value(table, x, None).name) for x in known_at]
+            if units == 1:
+                found = [(self._part_of(lie[0], dtype, width, unit, k), k) for k in _starts(unit, width)]
+            else:
+                together = self.words_beyond if beyond else self._put_together
+                found = [(x, n * width) for n, x in enumerate(together(lie, dtype, width, unit))]
+            for x, k in found:
+                put(x, t.index("add", first, k), i, unit - k if units == 1 else width)
+
+        def row(beyond: bool, i: str) -> None:
+            some = partial(group, many, beyond, i)
+            t.loop("0", whole, each, some)
+            if again:
+                t.when(more, lambda: some(t.index("sub", columns, each)))
+            if many > 1:
+                t.loop(t.select(enough, columns, whole) if again else whole, columns, unit, partial(group, 1, False, i))
+
+        follow = self.rows_that_follow(stmt, begin, known, rows, unit) if many > 1 else "0"
+        if follow != "0":
+            t.loop("0", follow, 1, partial(row, True))
+        t.loop(follow, rows, 1, partial(row, False))
+
+    def _together(self, dtype: DType, unit: int) -> int:
+        """Elements of vectors that units are put together to, two of them at most to one: of words they are two."""
+        least = max(2, PART_BYTES // dtype.itemsize)
+        twice = 2 * least
+        words = dtype.itemsize <= MOST and unit * dtype.itemsize <= WORD
+        if words or self.machine.vector_bits // 8 < 2 * PART_BYTES:
+            return least
+        begins = range(0, twice * unit // gcd(twice, unit), twice)
+        return twice if all(2 * unit - at % unit >= twice for at in begins) else least
 
     def _part_of(self, place: str, dtype: DType, width: int, unit: int, k: int) -> Lanes:
         """A vector of a unit from element k on."""
