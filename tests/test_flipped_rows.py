@@ -314,6 +314,40 @@ def test_what_is_turned_and_stored_runs_forwards_where_no_fold_does(
                 assert np.array_equal(stored(turned, make(x, axis), "write", threads, bits), first)
 
 
+@pytest.mark.parametrize(
+    ("shape", "order", "axis", "flipped"),
+    [
+        ((17, 5, 48, 7), (3, 1, 0, 2), 2, (1, 2)),  # short rows that follow each other downwards
+        ((17, 12, 32, 5), (3, 1, 2, 0), 3, (0, 1, 2)),
+        ((20, 5, 32, 9), (3, 0, 2, 1), 2, (0, 1, 3)),  # and such that are read from their ends
+        ((17, 110, 17), (1, 2, 0), 2, ()),  # rows that fill squares badly
+    ],
+    ids=str,
+)
+def test_softmax_of_what_is_turned_is_brought_or_copied(
+    shape: tuple[int, ...], order: tuple[int, ...], axis: int, flipped: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = llvm_run.machine()
+    values = np.random.default_rng(2).standard_normal(shape).astype("float32")
+    at = tuple(slice(None, None, -1 if k in flipped else 1) for k in range(len(shape)))
+    turned = values[at].transpose(order)
+    value, target = softmax(xt.transpose(xt.asarray(values)[at], order), axis), xt.empty(turned.shape)
+    monkeypatch.setattr(llvm_run, "machine", lambda: replace(own, waits=False))
+    forget()
+    first = stored(turned, value)
+    powers = np.exp(turned - turned.max(axis, keepdims=True))
+    np.testing.assert_allclose(first, powers / powers.sum(axis, keepdims=True), rtol=1e-5)
+    monkeypatch.setattr(llvm_run, "machine", lambda: replace(own, vector_bits=512, waits=True))
+    forget()
+    rest = xt.plan(target, value)._launch.arranged.signature.rest
+    assert rest is not None and len(rest.whole) >= 2 and rest.brought == bool(flipped)
+    monkeypatch.setattr(llvm_run, "machine", lambda: replace(own, waits=True))
+    forget()
+    for threads, bits in ((1, own.vector_bits), (3, 256), (2, 128)):
+        assert np.array_equal(stored(turned, value, "write", threads, bits), first)
+    forget()
+
+
 def test_a_target_that_is_read_backwards_keeps_what_is_read() -> None:
     values = numbers((300, 3), "float32")
     for at in ((slice(None), slice(None, None, -1)), (slice(None, None, -1), slice(None))):

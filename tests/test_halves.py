@@ -1,5 +1,7 @@
 """Rows that leave half of a long register empty, and are read by halves: which, and that their bits are those of all registers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from strategies import SMALL, WIDE
@@ -8,7 +10,7 @@ from test_few_rows import nested, softmax, standard
 from test_folds import judged
 
 import exprten as xt
-from exprten.statement import blocks, halves, lying, registers
+from exprten.statement import blocks, halves, lying, registers, rest
 
 WIDTHS = (None, 128, 256)
 STORED = (softmax, standard, nested)
@@ -81,6 +83,38 @@ def test_the_bits_are_those_of_whole_registers(function, rows, columns, dtype, w
     padded[..., 1:-1] = value
     np.testing.assert_array_equal(padded.numpy()[..., 1:-1], want)
     assert not padded.numpy()[..., [0, -1]].any()
+
+
+TURNED = (  # shapes, orders, what is computed and along which axis, and whether by halves
+    ((1024, 4, 8), (2, 1, 0), xt.max, 1, True),
+    ((500, 10, 2), (2, 1, 0), xt.sum, 1, True),
+    ((1000, 5, 3), (2, 1, 0), xt.max, 1, False),  # no whole parts of a register
+    ((1024, 2, 8), (2, 1, 0), xt.max, 1, False),
+    ((512, 4, 8), (0, 1, 2), xt.max, 1, False),  # stored by rows
+    ((17, 700), (1, 0), standard, 1, True),
+    ((500, 33), (1, 0), standard, 1, False),  # long columns
+    ((40, 33, 24), (1, 2, 0), standard, 2, True),
+    ((17, 700), (1, 0), softmax, 1, False),  # dear
+)
+
+
+@pytest.mark.parametrize(("shape", "order", "function", "axis", "halved"), TURNED)
+def test_what_is_stored_across_is_turned_by_halves(shape, order, function, axis, halved, monkeypatch):
+    for decides in (halves, rest):
+        monkeypatch.setattr(decides, "machine", lambda: replace(WIDE, waits=True))
+    forget()
+    data = np.random.default_rng(3).uniform(-9, 9, shape).astype("float32")
+    value = function(xt.transpose(xt.asarray(data), order), axis)
+    target = xt.zeros(value.shape)
+    plan = xt.plan(target, value)
+    assert plan._launch.arranged.signature.halved == halved
+    want = plan.run().numpy().copy()
+    monkeypatch.undo()
+    forget()
+    for bits in WIDTHS:
+        with xt.options(vector_bits=bits, num_threads=2):
+            target[...] = value
+        np.testing.assert_array_equal(target.numpy(), want)
 
 
 def test_nothing_is_halved_after_a_plan_that_fails():

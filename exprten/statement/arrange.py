@@ -21,7 +21,7 @@ from . import blocks
 from .axes import Same, count_of, extent_of, folded, merged
 from .facing import forwards
 from .gather import WEAK, Gathered, ones
-from .halves import fills_half
+from .halves import fills_half, halves_block, turns_in_halves
 from .lying import MOST_WOVEN, TILED, across, stays_cached
 from .memory_order import in_memory_order
 from .orders import folded_by
@@ -95,7 +95,11 @@ def _begin(shifts: Sequence[int], further: Sequence[int], operands: Sequence[Ope
 def _is_for_halves(given: Given, walk: Walk) -> bool:
     """Whether a statement is better planned for halves of registers, and is not yet."""
     same, own = given.same, given.vectors and given.free and not are_halved()
-    return same is not None and own and fills_half(walk.axes, same, walk.extents)
+    if same is None or not own:
+        return False
+    target = given.layouts[0]
+    apart = halves_block(walk.block, same, target) if walk.block else turns_in_halves(walk.axes, same, target)
+    return apart or fills_half(walk.axes, same, walk.extents)
 
 
 def _strings_rows(walk: Walk) -> bool:

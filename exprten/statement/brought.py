@@ -19,6 +19,7 @@ from .memory_order import Turned, in_target_order
 from .orders import NARROW
 from .pieces import FILLED, RUN, Tile, cut, extents_of, is_from_memory, long_tiles, tiles_of
 from .plain import copy_alone
+from .registers import machine
 from .signature import SCRATCH
 from .walk import Given, Walk
 from .whole import fit_pieces, in_pieces, is_far, of_any_length, rest_of, room_from_memory, uneven_pieces
@@ -38,6 +39,8 @@ def is_better_brought(turned: Turned, stored: Turned) -> bool:
     (*_, beside, inner), outer = turned.places, stored.places[-1]
     if inner in folded:
         return False
+    if _goes_down(turned):
+        return True
     if outer in folded:  # rows of the target are few columns as they lie
         few = beside == outer and shape[-1] <= PARTS and shape[-2] > FILLED
         return few and is_dear(turned.found) and is_scattered(turned)
@@ -58,6 +61,16 @@ def _is_read_back(turned: Turned) -> bool:
     back = any(steps[own[-1]] == -1 for steps in _steps_of(turned)) and 1 < shape[own[-1]] < NARROW
     tall = prod(shape[k] for k in folded_axes(turned.found)) >= TALL
     return back and (tall or is_dear(turned.found))
+
+
+def _goes_down(turned: Turned) -> bool:
+    """Whether something dear is made of short rows that are read from their ends, or follow each other downwards, of which nothing is folded: of few of them no vector is filled as they are stored."""
+    shape, own, folded = extents_of(turned.found), own_axes(turned.target.shape), folded_axes(turned.found)
+    if not machine().waits or len(own) < 2 or not is_dear(turned.found) or is_from_memory(turned):
+        return False
+    many, rows = shape[own[-1]], own[-2] not in folded
+    down = any((rows and steps[own[-2]] == -many) or steps[own[-1]] == -1 for steps in _steps_of(turned))
+    return down and 1 < many < NARROW
 
 
 def is_scattered(turned: Turned) -> bool:

@@ -14,7 +14,7 @@ from exprten_jit.reducers import rounded_up
 from ..expression.key import Key
 from ..expression.shape import Layout
 from .alone import folds_alone
-from .axes import TARGET, Folded, Same, count_of, leaves_of, own_axes, own_of, views_of
+from .axes import TARGET, Folded, Same, count_of, folded_axes, leaves_of, own_axes, own_of, views_of
 from .before import LEAST, names_of
 from .brought import brought_first, is_scattered
 from .few import ONE_NUMBER, WRITTEN_ROWS, is_dear
@@ -41,6 +41,7 @@ from .pieces import (
     turns,
 )
 from .plain import left_alone
+from .registers import machine
 from .signature import Rest
 from .walk import Given, Walk
 from .whole import (
@@ -57,6 +58,7 @@ from .whole import (
 
 LEAST_APART = 6  # elements of packed rows, of which more follow each other in memory than as they are stored: of fewer all are read at once
 NEAR = 64  # elements that are stored backwards: more are whole vectors
+MOST_CUT = 24  # elements of rows that fill half of a second square, and less
 TURNED = 3  # axes in all: of columns of two that run on squares are turned at once
 
 
@@ -79,13 +81,15 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     if squares and prod(walk.extents) > FAR:  # of cut rows of a target too many lines are stored twice
         squares = prod(n for k, n in zip(walk.axes, walk.extents, strict=True) if k in (onto, walk.axes[-1])) <= BLOCK
     squares = squares and not _is_of_few_rows(walk, given)
-    if (walk.block or squares) and (onto is None or min(walk.extents) > MOST_WOVEN):
-        return walk
     turned = in_memory_order(same, goal)
     if turned is None or any(goal.strides[k] == 0 for k in walk.axes):
         return walk
+    across = key is not None and not walk.block and _is_dear_across(turned)
+    if (walk.block or squares) and (onto is None or min(walk.extents) > MOST_WOVEN) and not across:
+        return walk
     whole = key is not None and may_be_whole(turned, given)
-    other, backwards = is_better_apart(turned) or _is_strewn(walk, same, turned), _backwards(walk, same, goal)
+    other = across or is_better_apart(turned) or _is_strewn(walk, same, turned)
+    backwards = _backwards(walk, same, goal)
     if not (other or backwards or (whole and is_scattered(turned))):
         return walk
     named = names_of(same, walk.axes, over)
@@ -105,6 +109,17 @@ def with_rest(walk: Walk, given: Given, over: tuple[Folded, ...], key: Key | Non
     if key is not None and whole and (is_better_whole(turned, first, apart) if other else dear):
         return whole_first(walk, given, turned, names, numbers, key, first, apart) or first or walk
     return first or walk
+
+
+def _is_dear_across(turned: Turned) -> bool:
+    """Whether something dear is made of rows that are stored across, and folded as rows of the target, and those fill squares badly, where lines that are stored are claimed: from the caches a copy
+    turns them better.
+    """
+    own, target, folded = own_axes(turned.target.shape), turned.target, folded_axes(turned.found)
+    if not machine().waits or not is_dear(turned.found) or is_from_memory(turned) or len(own) < 2:
+        return False
+    inner = min(own, key=lambda k: abs(target.strides[k]))
+    return inner != own[-1] and inner in folded and MOST_WOVEN + 1 < target.shape[inner] <= MOST_CUT
 
 
 def _is_strewn(walk: Walk, same: Same, turned: Turned) -> bool:
