@@ -64,12 +64,15 @@ def _is_read_back(turned: Turned) -> bool:
 
 
 def _goes_down(turned: Turned) -> bool:
-    """Whether something dear is made of short rows that are read from their ends, or follow each other downwards, of which nothing is folded: of few of them no vector is filled as they are stored."""
+    """Whether something dear is made of short rows that are read from their ends, one after the other, or from their beginnings, but follow each other downwards: such do not run on either way."""
     shape, own, folded = extents_of(turned.found), own_axes(turned.target.shape), folded_axes(turned.found)
     if not machine().waits or len(own) < 2 or not is_dear(turned.found) or is_from_memory(turned):
         return False
     many, rows = shape[own[-1]], own[-2] not in folded
-    down = any((rows and steps[own[-2]] == -many) or steps[own[-1]] == -1 for steps in _steps_of(turned))
+    down = any(
+        (rows and steps[own[-2]] == -many and steps[own[-1]] == 1) or (steps[own[-1]] == -1 and steps[own[-2]] > 0)
+        for steps in _steps_of(turned)
+    )
     return down and 1 < many < NARROW
 
 

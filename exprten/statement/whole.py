@@ -19,7 +19,7 @@ from .axes import folded_axes, own_axes, own_of
 from .few import is_dear
 from .gather import Gathered
 from .lines import breaks_lines, by_scratch, cut_run, may_be_lined, with_line
-from .lying import MOST_WOVEN, TILED
+from .lying import MOST_WOVEN, SQUARE, TILED
 from .memory_order import Turned
 from .orders import NARROW
 from .pieces import (
@@ -132,7 +132,8 @@ def _turns_well(turned: Turned, first: Walk | None) -> bool:
         return len(turned.target.shape) == 2
     ways, inner, own = first.rest.left.ways, _inner(turned), own_axes(turned.target.shape)
     if ways.flat is None:
-        return bool(first.pieces) or (ways.squares and not _lies_across(turned, ways))
+        filled = bool(first.pieces) and turned.target.shape[own[-1]] >= SQUARE
+        return filled or (ways.squares and not _lies_across(turned, ways))
     order = ways.flat.direct.order if ways.flat.direct else None
     along = order == "along" if inner in folded_axes(turned.found) else inner == own[-1]
     return not first.pieces and (order == "halved" or along)
