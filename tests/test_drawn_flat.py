@@ -125,7 +125,8 @@ def test_what_lies_across_short_axes_is_turned_directly(
     """In the caches, where vectors are small: rows in place of scratch, read and stored where the tables say, in an order in which no line is lost before
     all of it was read, or stored.
     """
-    monkeypatch.setattr(lying, "machine", lambda: SMALL)
+    for decides in (lying, flat):
+        monkeypatch.setattr(decides, "machine", lambda: SMALL)
     forget()
     data = np.random.default_rng(0).integers(-9, 9, shape).astype("float32")
     x = xt.transpose(xt.array(data), order)

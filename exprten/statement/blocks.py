@@ -65,7 +65,12 @@ def plain_block(
         most = MOST_ENDS if ends and all(lengths[k] <= MOST_WOVEN for k in block) else MOST_PLAIN
         if prod(lengths[k] for k in block) > most or _fills_squares(block, lanes, lengths):
             continue
-        if machine().waits and not ends and _fills_parts([lengths[k] for k in block], widest(found)):
+        if (
+            machine().waits
+            and len(strides) == 2
+            and not ends
+            and _fills_parts([lengths[k] for k in block], widest(found))
+        ):
             continue
         return Block(tuple((k, lengths[k]) for k in block), lanes)
     return None
