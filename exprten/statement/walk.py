@@ -212,7 +212,7 @@ def backwards(extents: Sequence[int], strides: Sequence[Sequence[int]], loose: b
 
 def _are_units(few: int, between: int, axes: int, count: int) -> bool:
     """Whether rows of few elements lie between each other in units of a known number of elements, which are turned in any direction, unless a block is made of them."""
-    units = few <= MOST_EXACT and few * between <= MOST_UNIT and writes_out(count)
+    units = few < MOST_EXACT and few * between <= MOST_UNIT and writes_out(count)
     return units and (axes > UNITS_OF or few * between > MOST_ENDS)
 
 
