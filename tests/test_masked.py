@@ -5,12 +5,17 @@ import mmap
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from exprten_jit.backends import llvm_run
 from exprten_jit.backends.llvm_masked import first_of, in_place
+from strategies import place
+from test_drawn_blocks import forget
+
+import exprten as xt
 
 KINDS = {"f16": "half", "i16": "i16", "i8": "i8"}
 
@@ -139,3 +144,23 @@ def test_statements_where_registers_are_two_halves_and_none_is_for_masks(dtype):
         [sys.executable, "-c", STATEMENTS, dtype], env=own, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0 and "all right" in done.stdout, done.stderr[-4000:]
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+@pytest.mark.parametrize("many", [5, 9, 17])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int16", "uint8"])
+def test_one_lane_that_is_left_is_stored_alone(dtype, many, bits, monkeypatch):
+    """LLVM 22 stores it as wide as it was before it was narrowed."""
+    own = llvm_run.machine()
+    monkeypatch.setattr(llvm_run, "machine", lambda: replace(own, vector_bits=256, waits=False))
+    forget()
+    kind = np.dtype(dtype) if dtype != "bfloat16" else pytest.importorskip("ml_dtypes").bfloat16
+    values = (np.arange(15 * 55 * many) % 50).reshape(15, 55, many).astype(kind)
+    made = place(np.ones((55, 15, many), kind))
+    target, source = xt.asarray(made.array), xt.transpose(xt.asarray(values), (1, 0, 2))
+    with xt.options(vector_bits=bits):
+        target[...] = target + source
+        target += source
+    np.testing.assert_array_equal(made.array, 1 + 2 * values.transpose(1, 0, 2).astype("float32"))
+    made.assert_untouched()
+    forget()

@@ -256,6 +256,9 @@ class Memory(Groups):
             self.store_parts(value, address, dtype, where.parts)
         elif where.mask is not None and not self.registers_for_masks and (some := first_of(where.mask)) is not None:
             self.put_first(value, address, dtype, some)
+        elif where.mask is not None and first_of(where.mask) == 1:
+            # What is narrowed, and stored under such a mask, LLVM 22 stores as wide as it was: beyond the lane.
+            t.put(f"store {self._extract(value, 0)}, ptr {address}, align {size}")
         elif where.mask is not None:
             function, mask = f"@llvm.masked.store.v{where.count}{memory_suffix(dtype)}.p0", f"<{where.count} x i1>"
             t.declare(function, "void", value.type, "ptr", "i32 immarg", mask)

@@ -14,7 +14,7 @@ from ..rewrite import affine, walk
 from ..squares import JOINED_BYTES, PART_BYTES
 from .llvm_lines import Lines, Tile
 from .llvm_ops import memory_suffix
-from .llvm_text import INDEX_TYPE, Lanes
+from .llvm_text import INDEX_TYPE, Lanes, number
 from .llvm_values import Group
 from .llvm_where import Known, Where
 
@@ -386,6 +386,9 @@ class InRegisters(Lines):
         """Store as many lanes as there are; under a mask that takes as long as several others."""
         function, masks = f"@llvm.masked.store.v{x.count}{memory_suffix(dtype)}.p0", f"<{x.count} x i1>"
         t, given = self.text, f"{x}, ptr {address}"
+        if number(some) == 1:
+            t.put(f"store {self._extract(x, 0)}, ptr {address}, align {dtype.itemsize}")
+            return
         t.declare(function, "void", x.type, "ptr", "i32 immarg", masks)
         t.either(
             t.let(f"icmp sge i64 {some}, {x.count}", "i1").name,
