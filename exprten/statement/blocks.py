@@ -61,16 +61,12 @@ def plain_block(
     lengths = dict(zip(axes, extents, strict=True))
     steps = [dict(zip(axes, map(abs, row), strict=True)) for row in strides]  # in whichever direction
     ends = min(strides[0]) < 0 or any(-1 in row for row in strides)  # else each element would be brought by itself
+    units = machine().waits and len(strides) == 2 and not ends  # of one operand may be turned by themselves
     for lanes, block, _ in _blocks(axes, [], lengths, steps):
         most = MOST_ENDS if ends and all(lengths[k] <= MOST_WOVEN for k in block) else MOST_PLAIN
         if prod(lengths[k] for k in block) > most or _fills_squares(block, lanes, lengths):
             continue
-        if (
-            machine().waits
-            and len(strides) == 2
-            and not ends
-            and _fills_parts([lengths[k] for k in block], widest(found))
-        ):
+        if units and _fills_parts([lengths[k] for k in block], widest(found)):
             continue
         return Block(tuple((k, lengths[k]) for k in block), lanes)
     return None

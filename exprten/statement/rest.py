@@ -47,6 +47,7 @@ from .walk import Given, Walk
 from .whole import (
     WIDE_TIMES,
     in_pieces,
+    innermost,
     is_better_whole,
     is_far,
     is_wide,
@@ -115,11 +116,11 @@ def _is_dear_across(turned: Turned) -> bool:
     """Whether something dear is made of rows that are stored across, and folded as rows of the target, and those fill squares badly, where lines that are stored are claimed: from the caches a copy
     turns them better.
     """
-    own, target, folded = own_axes(turned.target.shape), turned.target, folded_axes(turned.found)
+    own, folded = own_axes(turned.target.shape), folded_axes(turned.found)
     if not machine().waits or not is_dear(turned.found) or is_from_memory(turned) or len(own) < 2:
         return False
-    inner = min(own, key=lambda k: abs(target.strides[k]))
-    return inner != own[-1] and inner in folded and MOST_WOVEN + 1 < target.shape[inner] <= MOST_CUT
+    inner = innermost(turned)
+    return inner != own[-1] and inner in folded and MOST_WOVEN + 1 < turned.target.shape[inner] <= MOST_CUT
 
 
 def _is_strewn(walk: Walk, same: Same, turned: Turned) -> bool:

@@ -81,7 +81,7 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
         return True
     if _turns_well(turned, first) or (first is not None and _goes_up_few_columns(turned.found)):
         return False
-    target, own, inner = turned.target, own_axes(turned.target.shape), _inner(turned)
+    target, own, inner = turned.target, own_axes(turned.target.shape), innermost(turned)
     if first is None or first.rest is None or first.rest.left is None:
         few = min(n for n in target.shape if n != 1) < TILED or _is_of_few_rows(turned)
         return few or (inner != own[-1] if apart else is_from_memory(turned))
@@ -90,7 +90,7 @@ def is_better_whole(turned: Turned, first: Walk | None, apart: bool) -> bool:
     return ways.flat is not None or bool(first.pieces) or few or _lies_across(turned, ways)
 
 
-def _inner(turned: Turned) -> int:
+def innermost(turned: Turned) -> int:
     """The innermost axis of the target."""
     return min(own_axes(turned.target.shape), key=lambda k: abs(turned.target.strides[k]))
 
@@ -105,7 +105,7 @@ def _is_of_few_rows(turned: Turned) -> bool:
 
 def _lies_across(turned: Turned, ways: Ways) -> bool:
     """Whether few rows of the target lie across rows of the source that are folded, and what is left of the folds has no way but one element at a time."""
-    inner, own = _inner(turned), own_axes(turned.target.shape)
+    inner, own = innermost(turned), own_axes(turned.target.shape)
     plain = not (ways.short or ways.block or ways.flat or ways.strung)
     return plain and own[-1] in folded_axes(turned.found) and inner != own[-1] and turned.target.shape[inner] < FILLED
 
@@ -130,7 +130,7 @@ def _turns_well(turned: Turned, first: Walk | None) -> bool:
         return False
     if first is None or first.rest is None or first.rest.left is None:
         return len(turned.target.shape) == 2
-    ways, inner, own = first.rest.left.ways, _inner(turned), own_axes(turned.target.shape)
+    ways, inner, own = first.rest.left.ways, innermost(turned), own_axes(turned.target.shape)
     if ways.flat is None:
         filled = bool(first.pieces) and turned.target.shape[own[-1]] >= SQUARE
         return filled or (ways.squares and not _lies_across(turned, ways))
